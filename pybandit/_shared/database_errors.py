@@ -48,9 +48,9 @@ def named(path, kind="study"):
         if code in DAMAGED or (code == sqlite3.SQLITE_ERROR and "no such" in str(error)):
             raise StudyDamagedError(f"{path} is damaged or not a {kind}: {error}") from error
         if code in CLOSED_TO_WRITING:
-            raise StudyError(f"{path} cannot be written and is as before: {error}") from error
+            raise StudyError(f"{path} cannot be written and is unchanged: {error}") from error
         if code in NO_ROOM:
-            raise StudyError(f"{path} could not be written and is as before; the disk may be full: "
+            raise StudyError(f"{path} could not be written and is unchanged; the disk may be full: "
                              f"{error}") from error
         if code == sqlite3.SQLITE_INTERRUPT:  # by `Database._count_steps`
             raise StudyDamagedError(f"{path} is damaged or not a {kind}: reading its tables "

@@ -49,7 +49,7 @@ def checked(path, kind):
                                     "it names; move it away")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
             raise StudyDamagedError(f"{path} cannot be opened next to {resolved}{side}, which must "
-                                    "be a regular file without a second name (a link)")
+                                    "be a regular file without hard links")
     return path
 
 

@@ -90,7 +90,7 @@ class StudyError(PybanditError, OSError):
     ...     pb.Study.create("no/such/folder/tea.study", policy)
     ... except pb.errors.StudyError as error:
     ...     print(error)
-    no/such/folder/tea.study cannot be written and is as before: unable to open database file
+    no/such/folder/tea.study cannot be written and is unchanged: unable to open database file
     """
 
 

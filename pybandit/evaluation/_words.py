@@ -123,7 +123,7 @@ def _exact_guarantee(result):
 
 
 def _ties(result):
-    """Return the models with exactly the mean of the last of the best, in words."""
+    """Return the names of the models that tie with the last of the k best; "" if none does."""
     if not result.tied.size:
         return ""
     others = result.name(result.tied[0])

@@ -143,12 +143,12 @@ def _values_by(vendor, content, name):
             tree = library.allotrope_from_io(io.BytesIO(content), name, vendor)
         except Exception as error:  # raised by allotropy, pandas or an XML parser
             words = " ".join(str(error).split()) or type(error).__name__
-            raise UnreadableFileError(f"allotropy cannot read this file as one of "
+            raise UnreadableFileError(f"allotropy cannot read this file in the format "
                                       f"{vendor.value.lower()}: {words:.300}") from None
     values = values_of(tree)
     if not values:
-        raise UnreadableFileError(f"allotropy read this file as one of {vendor.value.lower()}, but "
-                                  "found no measured value of any well")
+        raise UnreadableFileError(f"allotropy read this file in the format {vendor.value.lower()}, "
+                                  "but found no measured value of any well")
     return values
 
 

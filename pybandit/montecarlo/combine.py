@@ -139,7 +139,11 @@ GOES_ON = 2**32 - 1
 
 
 def _streams_to_go_on(rng, n_pulls):
-    """Return the streams of `rng`; an integer must not repeat the numbers of earlier runs."""
+    """Return the SeedSequence of `rng`.
+
+    For an integer it also depends on `n_pulls`, so that a continued run does not repeat earlier
+    random numbers.
+    """
     streams = seed_sequence_of(rng)
     if n_pulls and isinstance(rng, (int, np.integer)):
         return np.random.SeedSequence(streams.entropy, spawn_key=(GOES_ON, n_pulls))

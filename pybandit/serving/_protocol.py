@@ -93,8 +93,8 @@ class Protocol(H11Protocol):
             return
         hint = getattr(sys.exception(), "error_status_hint", 400)
         words = ("the body must have a Content-Length; other encodings are not accepted"
-                 if hint == 501 else "the head must be METHOD /path HTTP/1.1, and headers with one "
-                                     "Host; name: value")
+                 if hint == 501 else "the head must be a line METHOD /path HTTP/1.1 and header "
+                                     "lines 'name: value', one of them Host")
         self.refuse(STATUSES.get(hint, 400), words)
 
     def refuse(self, status, words):

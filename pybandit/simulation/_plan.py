@@ -74,7 +74,7 @@ class Like:
 
 @dataclass(frozen=True)
 class Copies:
-    """A maker of deep copies of a policy in Python that has no saved state."""
+    """A callable that returns deep copies of a policy in Python that has no saved state."""
 
     policy: Any
 

@@ -37,7 +37,7 @@ class Event(Record):
     time : float
         Seconds since 1970-01-01 UTC, by the clock of the machine that recorded it.
     who : str
-    Author.
+        Author.
     body : dict
         Content: the arms asked for, or results and corrections.
     digest : bytes

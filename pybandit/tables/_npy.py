@@ -134,7 +134,8 @@ def _header_of(path):
         file.seek(begin)
         shape, is_transposed, dtype = readers[version](file)
         if any(n < 0 for n in shape) or math.prod(shape) * max(1, dtype.itemsize) >= 1 << 62:
-            raise ValueError(f"its shape must be that of an array; got {shape}")
+            raise ValueError("its shape must have no negative size and take less than 2**62 bytes; "
+                             f"got {shape}")
         return shape, is_transposed, dtype, file.tell()
 
 

@@ -217,7 +217,7 @@ def test_files_unknown_to_allotropy_are_rejected(screen, capsys):
     said = refused(capsys, "record", "r.txt", "--instrument", "auto", "--plate", "0")
     assert "r.txt: no format of allotropy reads the wells of this file" in said
     said = refused(capsys, "record", "r.txt", "--instrument", "bmg_mars", "--plate", "0")
-    assert "r.txt: allotropy cannot read this file as one of bmg_mars: Unsupported file" in said
+    assert "r.txt: allotropy cannot read this file in the format bmg_mars: Unsupported file" in said
     said = refused(capsys, "record", "r.txt", "--instrument", "abacus", "--plate", "0")
     assert "--instrument must be auto or one of agilent_gen5, " in said and "got 'abacus'" in said
     assert "cannot be read" in refused(capsys, "record", "none.txt", "--instrument", "auto",

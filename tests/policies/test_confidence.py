@@ -224,7 +224,7 @@ def test_bernoulli_mixture_stays_within_its_bound():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
-    """Tests 2,000 pulls at delta = .2; without the growing terms most runs exceed the level."""
+    """Draws 1,000 rewards of each of two arms; most runs would exceed log(1/delta) alone."""
     rng, n_runs, n = np.random.default_rng(8), 400, np.arange(1, 1001)
     draws = {"gaussian": lambda: rng.standard_normal((n_runs, 1000)),
              "bernoulli": lambda: rng.random((n_runs, 1000)) < 0.3,

@@ -190,7 +190,7 @@ def test_read_only_connection_does_not_record(path):
     study._store.db.execute("PRAGMA query_only = ON")
     for act in (lambda: study.tell(4, measured(4, np.zeros(8))[:1] * 0 + 0.5, positions=[5]),
                 lambda: study.close_batch(4), lambda: study.abandon(4, discard=True)):
-        with pytest.raises(StudyError, match="cannot be written and is as before"):
+        with pytest.raises(StudyError, match="cannot be written and is unchanged"):
             act()
         assert (frozen(study.policy.get_state()), study.status().head) == (before, head)
     assert study.ask().id == 4
@@ -291,7 +291,7 @@ def test_full_disk_loses_no_acknowledged_result(path, room):
         n_known = int(np.isfinite(np.asarray(study.history()["value"])).sum())
     done = run_beside(FULL, path, str(room))
     said, heads = done.stdout.splitlines()
-    assert f"{path} could not be written and is as before; the disk may be full" in said
+    assert f"{path} could not be written and is unchanged; the disk may be full" in said
     before, after = heads.split()
     assert before == after
     with Study.open(path) as study:
@@ -312,5 +312,5 @@ def test_full_disk_leaves_no_partial_new_study(tmp_path):
             "try: pb.Study.create(sys.argv[1], pb.policies.Uniform(50, budget=100))\n"
             "except pb.errors.StudyError as error: print(error)\n")
     done = run_beside(code, path)
-    assert "could not be written and is as before" in done.stdout
+    assert "could not be written and is unchanged" in done.stdout
     assert os.listdir(tmp_path) == []

@@ -2,14 +2,16 @@
 
     python examples/papers/chen2016/section_4.py [--quick] [--runs N] [--save PNG]
 
-A test accepts a move if the mean of N log ratios is above a threshold psi. Racing-Normal
-and Racing-EBS double their looks; here `AcceptanceTest` runs them. Their origins, in NumPy:
+A test accepts a move if the mean of N log ratios is above a threshold psi. In Racing-Normal
+and Racing-EBS the number of rows doubles from look to look; here
+`AcceptanceTest` runs them. Their origins, in NumPy:
 
 - Korattikara et al. 2014 read batches of m = 500 (their choice) or 50, and stop when the
   tail of Student's t statistic is below epsilon, here delta, at each look. In a fourth
   row, epsilon is so small that all looks together err with probability delta.
-- Bardenet et al. 2014 double their looks and give the look at T rows the share
-  (p - 1) / (p T^p) of delta, p = 2, in the empirical Bernstein-Serfling bound.
+- Bardenet et al. 2014 double the number of rows from look to look and use the empirical
+  Bernstein-Serfling bound. The look at T rows may err with probability
+  delta (p - 1) / (p T^p), where p = 2.
 
 The paper finds both originals less efficient and less robust, and prints no numbers. Here:
 100,000 log ratios with mean 0 and deviation 1, normal or log-normal (log-variance 2), and

@@ -33,7 +33,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef double[::1] gains                # of bets, PB_GAINS per arm
     cdef double level, slack              # of bets: log wealth to exceed; epsilon
     # for unknown variances: the least nonzero difference of a reward and the one before it
-    cdef double step, last                # infinite before a difference; NaN before a reward
+    cdef double step, last                # infinite until two rewards differ; NaN at first
     cdef int64_t n_equal                  # number of rewards before the first difference
 
     # For policies that need the law; without a rule it is Gaussian by default.

@@ -136,7 +136,8 @@ cdef class SequentialPolicy(NativePolicy):
         return self.most < 0 and not self.has_rule
 
     cdef bint _is_done(self) noexcept nogil:
-        # `refused` is set by the engine only, which then raises; without variation no rule stops
+        # Done as well after an invalid reward, which only the engine can deliver and which then
+        # raises, and if all rewards are equal: a rule for unknown variances would never stop.
         return (self.stopped or not isnan(self.refused) or self._varies_not()
                 or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1))
 
