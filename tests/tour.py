@@ -98,7 +98,7 @@ def commands():
                  "--plate 2x3 --repeats 4",
                  "screen next c.db -o plate.csv", "study status c.db", "study verify c.db",
                  "study export c.db results.csv", "study report c.db -o report.html",
-                 "webtest new w.db --arms old,new", "config --cflags"):
+                 "webtest new w.db --arms old,new", "config --cflags", "doctor"):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             assert main(line.split()) == 0, line
         assert printed.getvalue() or "new" in line, line

@@ -9,6 +9,7 @@ EXAMPLES = {
     "best-of": "pybandit best-of scores.csv --value-range 0 1 --plot race.png",
     "shuffle": "pybandit shuffle scores.npy shuffled.parquet --seed 1",
     "config": "cc draw.c $(pybandit config --cflags --libs) -o draw",
+    "doctor": "pybandit doctor > doctor.txt",
     "completion": "pybandit completion bash > ~/.local/share/bash-completion/completions/pybandit",
     "study": "pybandit study status study.db",
     "screen": "pybandit screen status study.db",
