@@ -1,12 +1,14 @@
 """The whole interface without what other systems and other options of Python lack."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import pybandit as pb
 from pybandit._shared import alive
 
 import unlike_linux
@@ -43,3 +45,21 @@ def test_windows_tells_whether_a_process_lives():
     library = unlike_linux.Kernel32()
     library.WaitForSingleObject = unlike_linux.Function(lambda process, patience: 0)
     assert started(os.getpid()) is None  # it has ended, but a handle of it is open
+
+
+@pytest.mark.parametrize("setup, words", [
+    (True, "source folder, .*: start Python in another folder to use an installed package"),
+    (False, "are not compiled for .*: install pybandit-core")])
+def test_unbuilt_folder_is_named_with_the_remedy(setup, words, tmp_path):
+    package = Path(pb.__file__).parent
+    for path in ("__init__.py", "_shared/compiled.py", "_shared/paths.py", "_shared/version.py",
+                 "_shared/__init__.py"):
+        copy = tmp_path / "pybandit" / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((package / path).read_bytes())
+    if setup:
+        (tmp_path / "setup.py").touch()
+    done = subprocess.run([sys.executable, "-c", "import pybandit"], cwd=tmp_path, text=True,
+                          capture_output=True, env=os.environ | {"PYTHONPATH": ""})
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: ") and re.search(words, last)
