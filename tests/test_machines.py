@@ -30,6 +30,11 @@ def test_interface_works_without_the_calls_that_windows_lacks():
     tour(arguments=["windows"], PYTHONWARNDEFAULTENCODING="1")
 
 
+@pytest.mark.parametrize("options", [("-X", "dev", "-W", "error"), ("-OO",)])
+def test_interface_works_with_options_of_python(options):
+    tour(*options)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the library of Windows is played by /proc")
 def test_windows_tells_whether_a_process_lives():
     library = unlike_linux.Kernel32()

@@ -21,6 +21,12 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 
+def check(holds, what):
+    """Raise unless something holds, also under ``python -O``, which ignores `assert`."""
+    if not holds:
+        raise AssertionError(what)
+
+
 def import_all(package):
     """Import every module of the package."""
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -34,7 +40,7 @@ def golden_draws():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # as in test_golden.py
         found = json.loads(json.dumps(golden()))
-    assert found == json.loads(GOLDEN.read_text("utf-8"))
+    check(found == json.loads(GOLDEN.read_text("utf-8")), "other draws than in golden_draws.json")
 
 
 def study(pb, path):
@@ -45,7 +51,7 @@ def study(pb, path):
     with pb.Study.open(path) as opened, pb.Study.open(path) as second:
         batch = opened.ask()
         second.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
-        assert opened.recommend().best_names == ["模型"] and opened.verify()
+        check(opened.recommend().best_names == ["模型"] and opened.verify(), "study")
 
 
 def screen(pb, path):
@@ -56,7 +62,7 @@ def screen(pb, path):
         text = made.plate_texts(made.ask())["0"]
         rows = [line + "0.5" if line.endswith(",") else line for line in text.splitlines()]
         Path("plate0.csv").write_text("\n".join(rows), "utf-8")
-        assert made.record("plate0.csv").n_new == 8
+        check(made.record("plate0.csv").n_new == 8, "screen")
         for _ in range(2):
             write_report(made, "screen.html")
 
@@ -73,20 +79,20 @@ def tables(pb, folder):
 
     scores = np.random.default_rng(1).random((2000, 3)) * [0.7, 0.8, 1.0]
     for _ in range(2):
-        result = pb.best_of(lambda m, i: scores[i, "abc".index(m)], ["a", "b", "c"], 2000, value_range=(0, 1),
-                            store="scores.db", rng=1)
-    assert result.best == 2
+        result = pb.best_of(lambda m, i: scores[i, "abc".index(m)], ["a", "b", "c"], 2000,
+                            value_range=(0, 1), store="scores.db", rng=1)
+    check(result.best == 2, "store")
     np.savetxt("scores.csv", scores, delimiter=",", header="mild,medium,hot", comments="")
     np.save("scores.npy", scores)
     for overwrite in (False, True):
         blocks = pb.tables.shuffle("scores.npy", "shuffled.parquet", overwrite=overwrite, rng=7)
         del blocks
-    assert pb.best_of("shuffled.parquet", value_range=(0, 1), rng=1).best == 2
+    check(pb.best_of("shuffled.parquet", value_range=(0, 1), rng=1).best == 2, "blocks")
     found = pb.simulate(pb.policies.UCB1(2), pb.environments.GaussianBandit([0.0, 1.0]), 10,
                         max_pulls=50, rng=1)
     for _ in range(2):
         found.save("runs.npz")
-    assert (type(found).load("runs.npz").errors == found.errors).all()
+    check((type(found).load("runs.npz").errors == found.errors).all(), "saved runs")
 
 
 def commands():
@@ -100,8 +106,8 @@ def commands():
                  "study export c.db results.csv", "study report c.db -o report.html",
                  "webtest new w.db --arms old,new", "config --cflags", "doctor"):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            assert main(line.split()) == 0, line
-        assert printed.getvalue() or "new" in line, line
+            check(main(line.split()) == 0, line)
+        check(printed.getvalue() or " new " in line, line)
 
 
 def main(windows):
@@ -124,7 +130,7 @@ def main(windows):
         tables(pb, folder)
         commands()
         left = [name for name in os.listdir(folder) if name.endswith(".new") or name[0] == "."]
-        assert not left, left
+        check(not left, left)
         os.chdir(before)
     print("all of it works")
 

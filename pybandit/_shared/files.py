@@ -111,8 +111,9 @@ def replace(draft, path):
         os.replace(draft, path)
     except PermissionError as error:
         raise PermissionError(
-            error.errno, f"the file cannot be replaced ({reason_of(error)}); on Windows, "
-            "close it first: other programs, and objects such as Blocks, may have it open", os.fspath(path)) from error
+            error.errno, f"the file cannot be replaced ({reason_of(error)}); on Windows, close it "
+            "first: other programs, and objects such as Blocks, may have it open",
+            os.fspath(path)) from error
 
 
 def reason_of(error):
