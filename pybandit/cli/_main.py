@@ -22,8 +22,8 @@ def main(argv=None):
     Returns
     -------
     int
-        0 on success, 1 if a package is missing or the output was closed, 130 after Ctrl-C;
-        the help of each command lists its other statuses.
+        0 on success; 1 if a package is missing, or if the output was closed or lacks a
+        character; 130 after Ctrl-C; the help of each command lists its other statuses.
 
     Raises
     ------
@@ -59,6 +59,11 @@ def main(argv=None):
         return status
     except MissingPackageError as error:
         print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
+        return 1
+    except UnicodeEncodeError as error:  # a pipe of Windows, or an old locale
+        print(f"pybandit {arguments.command}: the encoding of the output, {sys.stdout.encoding}, lacks "
+              f"{error.object[error.start:error.end]!a}; set the environment variable PYTHONUTF8=1",
+              file=sys.stderr)
         return 1
     except BrokenPipeError:
         # the reader, such as `head`, closed the pipe; Python flushes again at exit
