@@ -52,6 +52,25 @@ def test_windows_tells_whether_a_process_lives():
     assert started(os.getpid()) is None  # it has ended, but a handle of it is open
 
 
+def test_refused_replacement_keeps_the_log_of_a_study(tmp_path, monkeypatch):
+    def refused(old, new):
+        raise PermissionError(13, "it is used by another process", old)
+
+    path = tmp_path / "tea.study"
+    policy = pb.policies.Uniform(2, budget=4)
+    with pb.Study.create(path, policy) as study:
+        study.ask()
+        assert (log := Path(f"{path}-wal")).stat().st_size
+        monkeypatch.setattr(os, "rename", refused)
+        with pytest.raises(pb.errors.StudyError, match="close it in other programs first"):
+            pb.Study.create(path, policy, overwrite=True)
+        assert log.stat().st_size
+    monkeypatch.setattr(os, "replace", refused)
+    with pytest.raises(PermissionError, match="on Windows, close it first"):
+        pb.simulate(policy, pb.environments.GaussianBandit([0.0, 1.0]), 2).save(tmp_path / "a.npz")
+    assert os.listdir(tmp_path) == ["tea.study"]
+
+
 @pytest.mark.parametrize("setup, words", [
     (True, "source folder, .*: start Python in another folder to use an installed package"),
     (False, "are not compiled for .*: install pybandit-core")])

@@ -61,9 +61,9 @@ def main(argv=None):
         print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
         return 1
     except UnicodeEncodeError as error:  # a pipe of Windows, or an old locale
-        print(f"pybandit {arguments.command}: the encoding of the output, {sys.stdout.encoding}, lacks "
-              f"{error.object[error.start:error.end]!a}; set the environment variable PYTHONUTF8=1",
-              file=sys.stderr)
+        missing = error.object[error.start:error.end]
+        print(f"pybandit {arguments.command}: the encoding of the output, {sys.stdout.encoding}, "
+              f"lacks {missing!a}; set the environment variable PYTHONUTF8=1", file=sys.stderr)
         return 1
     except BrokenPipeError:
         # the reader, such as `head`, closed the pipe; Python flushes again at exit
