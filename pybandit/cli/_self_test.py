@@ -124,7 +124,7 @@ EXPECTED = {
 
 
 def run():
-    """Yield room, "equal" or what is wrong, for every room."""
+    """Yield each room, and "equal" or its defect."""
     for room, expected in EXPECTED.items():
         try:
             found = checksum(globals()[room]())
