@@ -12,6 +12,7 @@ import pybandit as pb
 from pybandit._shared import alive
 
 import unlike_linux
+from sources import of_sources
 
 TOUR = Path(__file__).parent / "tour.py"
 
@@ -87,3 +88,17 @@ def test_unbuilt_folder_is_named_with_the_remedy(setup, words, tmp_path):
                           capture_output=True, env=os.environ | {"PYTHONPATH": ""})
     last = done.stderr.splitlines()[-1]
     assert last.startswith("ImportError: ") and re.search(words, last)
+
+
+@of_sources
+def test_call_that_windows_lacks_is_reported(tmp_path, monkeypatch, capfd):
+    pytest.importorskip("mypy")
+    import platforms
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.py").write_text("import os, sys\n\n\ndef one():\n    return os.getpid()\n")
+    assert platforms.main(["good.py"]) == 0
+    (tmp_path / "bad.py").write_text("import os\n\n\ndef one():\n    return os.fork()\n")
+    assert platforms.main(["good.py", "bad.py"]) == 1
+    printed = capfd.readouterr().out
+    assert printed.startswith("win32: bad.py:5: error:") and printed.count("\n") == 1
