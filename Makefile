@@ -33,6 +33,7 @@ docs: inplace $(VENV)/.docs
 lint: inplace
 	$(BIN)/ruff check .
 	$(BIN)/python tools/prose.py
+	$(BIN)/python tools/platforms.py
 	find pybandit tests -name "*.p[yx][xd]" -print0 | \
 	    PATH="$(CURDIR)/$(BIN):$$PATH" xargs -0 -P 2 -n 30 cython-lint
 

@@ -4,7 +4,9 @@ import gzip
 import inspect
 import os
 import sys
+import sysconfig
 import tarfile
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 
@@ -16,7 +18,8 @@ from setuptools.command.build_clib import build_clib
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools"))
+ROOT = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
 from declare import declare  # noqa: E402
 
 # Rooms whose kernels the modules of a folder call; changes of these rebuild the modules.
@@ -143,6 +146,42 @@ def readable_signatures(list_arguments=EmbedSignature._fmt_arglist,
     EmbedSignature._embed_signature = embedded
 
 
+def check_folder():
+    """End with one sentence if the source folder cannot be written; setuptools builds in it."""
+    try:
+        with tempfile.TemporaryFile(dir=ROOT):
+            pass
+    except OSError as error:
+        sys.exit(f"pybandit is compiled in its source folder, and {ROOT} cannot be written "
+                 f"({error.strerror}): copy it to a folder of yours, and install the copy")
+
+
+def check_compiler():
+    """End with one sentence if C cannot be compiled; otherwise pip prints hundreds of lines."""
+    from distutils.ccompiler import new_compiler  # setuptools provides distutils
+    from distutils.sysconfig import customize_compiler
+
+    compiler = new_compiler()
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "check.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("int check(void) { return 0; }\n")
+        try:
+            customize_compiler(compiler)
+            compiler.compile([source], output_dir=folder)
+        except Exception as error:  # of several classes, by the version of setuptools
+            sys.exit("pybandit is written in C, and no C compiler works here "
+                     f"({str(error).splitlines()[0]}): install one (Debian and Ubuntu: apt install "
+                     "build-essential; Fedora: dnf install gcc; macOS: xcode-select --install; "
+                     "Windows: Build Tools for Visual Studio 2022), or install a wheel that was "
+                     "built on another machine of this kind")
+    header = os.path.join(sysconfig.get_path("include"), "Python.h")
+    if not os.path.exists(header):
+        sys.exit(f"pybandit is compiled with Python's headers, and {header} is missing: install "
+                 "them (Debian and Ubuntu: apt install python3-dev; Fedora: dnf install "
+                 "python3-devel)")
+
+
 def extension(source):
     module = source.removesuffix(".pyx").replace("/", ".")
     folder = source.split("/")[1] if source.count("/") > 1 else ""
@@ -159,6 +198,11 @@ def extension(source):
     )
 
 
+check_folder()
+compiles = os.environ.get("PYBANDIT_EXTENSIONS") != "none" and not {
+    "dist_info", "egg_info", "sdist"} & set(sys.argv)  # these need no extensions
+if compiles:
+    check_compiler()
 declare("pybandit")  # before the glob below, which must find embedding.pyx
 library = ("pybandit", {
     "sources": sorted(glob("csrc/**/*.c", recursive=True)),
@@ -170,7 +214,7 @@ extensions = [
     *map(extension, sorted(glob("pybandit/**/*.pyx", recursive=True))),
 ]
 
-if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
+if not compiles:
     setup(cmdclass={"sdist": SourceArchive}, options={"editable_wheel": {"mode": "compat"}})
 else:
     readable_signatures()

@@ -23,8 +23,11 @@ array([1])
 import importlib as _importlib
 import typing as _typing
 
+from pybandit._shared.compiled import check_compiled as _check_compiled
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
+
+_check_compiled()
 
 # Names in the top-level namespace, by module. The other public names are in their modules.
 _NAMES = {

@@ -1,7 +1,6 @@
 """Fixtures of several rooms, built once: distributions and kernels with sanitizers."""
 
 import collections
-import fcntl
 import itertools
 import os
 import pathlib
@@ -25,6 +24,18 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def lock(file):
+    """Wait for the lock of a file, which is released when the file is closed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory):
     """Return made_once(name, make): a folder filled by `make`, once for all workers of a run."""
@@ -35,7 +46,7 @@ def made_once(tmp_path_factory):
         folder = (base.parent if several else base) / name
         folder.mkdir(exist_ok=True)
         with open(folder / ".made", "a+") as mark:
-            fcntl.flock(mark, fcntl.LOCK_EX)
+            lock(mark)
             if mark.seek(0, os.SEEK_END) == 0:
                 make(folder)
                 mark.write("yes")

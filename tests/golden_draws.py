@@ -98,7 +98,9 @@ def shuffled():
         np.save(f"{folder}/in.npy", np.arange(500.0)[:, None] + np.zeros(2))
         pb.tables.shuffle(f"{folder}/in.npy", f"{folder}/out.parquet", rng=3)
         blocks = pb.tables.Blocks.open(f"{folder}/out.parquet")
-        return blocks.values(np.arange(500), [0]).ravel().astype(int)
+        order = blocks.values(np.arange(500), [0]).ravel().astype(int)
+        del blocks  # Windows removes no open file
+        return order
 
 
 def gibbs():
@@ -159,4 +161,4 @@ def golden():
 if __name__ == "__main__":
     lists = re.compile(r"\[[^\[\]]*\]")
     text = lists.sub(lambda found: " ".join(found[0].split()), json.dumps(golden(), indent=1))
-    GOLDEN.write_text(text + "\n")
+    GOLDEN.write_text(text + "\n", "utf-8")

@@ -79,6 +79,7 @@ MORE = (
     "test_borders.py",
     "test_examples.py",
     "test_low_memory.py",
+    "test_machines.py",
     "test_notebooks.py",
     "test_packaging.py",
     "test_papers_chen2016.py",

@@ -10,7 +10,6 @@ installed. Each method runs in a separate process; memory is the peak of that pr
 
 import argparse
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -100,9 +99,13 @@ def measure(way, folder):
 def peak():
     """Return the peak megabytes of this process; on Linux, getrusage includes its parent."""
     try:
-        status = Path("/proc/self/status").read_text()
+        status = Path("/proc/self/status").read_text("utf-8")
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024
     except OSError:
+        if sys.platform == "win32":
+            return float("nan")  # not measured
+        import resource
+
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # macOS counts bytes
 
 

@@ -3,10 +3,12 @@
 import os
 import secrets
 import stat
+import sys
 import time
 from contextlib import contextmanager
 
 from pybandit._shared.errors import StudyDamagedError, StudyError
+from pybandit._shared.files import replace
 
 SIDES = "-wal", "-shm", "-journal"
 
@@ -104,11 +106,12 @@ def published(path, overwrite):
         yield draft
         _sync(draft)
         if overwrite:
+            _check_closed(path)
             _drop(path, *SIDES)  # or SQLite would apply the old study's log to the new one
-            os.replace(draft, path)
+            replace(draft, path)
         else:
             _link(draft, path)
-        _sync(os.path.dirname(os.path.abspath(path)))
+        _sync_folder(os.path.dirname(os.path.abspath(path)))
     finally:
         try:
             _drop(draft, "", *SIDES)
@@ -120,6 +123,19 @@ def _refuse_existing(path):
     for name in ("", *SIDES):
         if os.path.lexists(path + name):
             raise FileExistsError(f"path must be that of a new study; {path + name} exists")
+
+
+def _check_closed(path):
+    """Raise StudyError if Windows would not replace `path`, before its log is removed.
+
+    Windows refuses to rename a file that a program has open, also to its own name.
+    """
+    if os.path.lexists(path):
+        try:
+            os.rename(path, path)
+        except OSError as error:
+            raise StudyError(f"{path} cannot be replaced: close it in other programs first; "
+                             f"{error}") from None
 
 
 def _drop(path, *names):
@@ -135,7 +151,12 @@ def _drop(path, *names):
 def _link(draft, path):
     """Rename a file without replacing an existing one."""
     try:
-        os.link(draft, path)
+        if sys.platform == "win32":
+            # os.rename refuses there to replace. A draft with a second name could not be removed
+            # once another process has opened `path`.
+            os.rename(draft, path)
+        else:
+            os.link(draft, path)
     except FileExistsError:
         raise FileExistsError(f"path must be that of a new study; {path} exists") from None
     except OSError:
@@ -144,12 +165,17 @@ def _link(draft, path):
         os.rename(draft, path)
 
 
-def _sync(path):
-    handle = os.open(path, os.O_RDONLY)
+def _sync(path, access=os.O_RDWR):  # Windows writes only files to the disk that may be written
+    handle = os.open(path, access)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _sync_folder(path):
+    if hasattr(os, "O_DIRECTORY"):  # Windows cannot open folders
+        _sync(path, os.O_RDONLY)
 
 
 class Place:

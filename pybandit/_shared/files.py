@@ -105,6 +105,17 @@ def _read_some(handle, room, offset):
     return len(part)
 
 
+def replace(draft, path):
+    """Rename a finished file to `path`, which it replaces."""
+    try:
+        os.replace(draft, path)
+    except PermissionError as error:
+        raise PermissionError(
+            error.errno, f"the file cannot be replaced ({reason_of(error)}); on Windows, close it "
+            "first: other programs, and objects such as Blocks, may have it open",
+            os.fspath(path)) from error
+
+
 def reason_of(error):
     """Return the words of an OSError without its number and path, or those of another error."""
     return getattr(error, "strerror", None) or str(error) or repr(error)

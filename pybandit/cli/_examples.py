@@ -7,8 +7,9 @@ from pybandit._shared.optional import require
 EXAMPLES = {
     "demo": "pybandit demo --out demo.png",
     "best-of": "pybandit best-of scores.csv --value-range 0 1 --plot race.png",
-    "shuffle": "pybandit shuffle scores.csv shuffled.parquet --seed 1",
+    "shuffle": "pybandit shuffle scores.npy shuffled.parquet --seed 1",
     "config": "cc draw.c $(pybandit config --cflags --libs) -o draw",
+    "doctor": "pybandit doctor > doctor.txt",
     "completion": "pybandit completion bash > ~/.local/share/bash-completion/completions/pybandit",
     "study": "pybandit study status study.db",
     "screen": "pybandit screen status study.db",

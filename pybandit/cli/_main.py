@@ -6,7 +6,7 @@ import sys
 
 from pybandit._shared.errors import MissingPackageError
 from pybandit._shared.version import __version__
-from pybandit.cli import best_of, config, screen, shuffle, study, webtest
+from pybandit.cli import best_of, config, doctor, screen, shuffle, study, webtest
 from pybandit.cli._examples import add_completion, add_examples
 from pybandit.cli._types import at_least, picture
 
@@ -22,8 +22,8 @@ def main(argv=None):
     Returns
     -------
     int
-        0 on success, 1 if a package is missing or the output was closed, 130 after Ctrl-C;
-        the help of each command lists its other statuses.
+        0 on success; 1 if a package is missing, or if the output was closed or lacks a
+        character; 130 after Ctrl-C; the help of each command lists its other statuses.
 
     Raises
     ------
@@ -59,6 +59,11 @@ def main(argv=None):
         return status
     except MissingPackageError as error:
         print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
+        return 1
+    except UnicodeEncodeError as error:  # a pipe of Windows, or an old locale
+        missing = error.object[error.start:error.end]
+        print(f"pybandit {arguments.command}: the encoding of the output, {sys.stdout.encoding}, "
+              f"lacks {missing!a}; set the environment variable PYTHONUTF8=1", file=sys.stderr)
         return 1
     except BrokenPipeError:
         # the reader, such as `head`, closed the pipe; Python flushes again at exit
@@ -107,4 +112,5 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of.add, shuffle.add, screen.add, webtest.add, study.add, config.add)
+COMMANDS = (_add_demo, best_of.add, shuffle.add, screen.add, webtest.add, study.add, config.add,
+            doctor.add)

@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 
 from pybandit._shared.checks import shown
-from pybandit._shared.files import checked_archive, opened_regular, parsed_json
+from pybandit._shared.files import checked_archive, opened_regular, parsed_json, replace
 
 FORMAT, FORMAT_OF_ONE = "pybandit comparison 1", "pybandit simulation 1"
 ONE = "policy"  # name of the only result in a file of one result
@@ -91,7 +91,7 @@ def _write(results, header, path):
             np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
         os.umask(mask := os.umask(0))
         os.chmod(beside, 0o666 & ~mask)  # default permissions of a new file
-        os.replace(beside, path)
+        replace(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(beside)

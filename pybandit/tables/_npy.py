@@ -19,6 +19,7 @@ from pybandit._shared.files import open_regular, opened_regular, read_all_at, re
 APART = 1 << 12
 # Maximum unused bytes per row that are read to join consecutive rows into one call.
 BESIDE = 1 << 14
+DROP = getattr(mmap, "MADV_DONTNEED", None)  # Windows has none
 MOST_HEADER = 10_000  # bytes; numpy's limit
 # Number of rows read before their pages are released. The kernel maps 64 KiB around each accessed
 # cell if they are in its cache.
@@ -157,7 +158,7 @@ def give_back(array):
     """Release the pages of a read-only map; the kernel still caches them while it has room."""
     mapping = _mapping_of(array)
     if mapping is not None:
-        mapping.madvise(mmap.MADV_DONTNEED)
+        mapping.madvise(DROP)
 
 
 def _mapping_of(array):
@@ -166,5 +167,5 @@ def _mapping_of(array):
     while isinstance(array, np.ndarray):
         mode = getattr(array, "mode", mode)
         array = array.base
-    dropped = hasattr(mmap, "MADV_DONTNEED") and isinstance(array, mmap.mmap)
-    return array if dropped and mode == "r" else None
+    is_map = DROP is not None and isinstance(array, mmap.mmap)
+    return array if is_map and mode == "r" else None

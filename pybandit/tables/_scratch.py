@@ -33,8 +33,8 @@ def in_scratch(parent, work):
     heard = _hear_sigterm()
     try:
         folder.mkdir(0o700)
-        (folder / OWNER).write_text(json.dumps(
-            [alive.here(), os.getpid(), alive.started(os.getpid()) or ""]))
+        owner = json.dumps([alive.here(), os.getpid(), alive.started(os.getpid()) or ""])
+        (folder / OWNER).write_text(owner, "ascii")
         return work(folder)
     finally:
         try:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pybandit._shared.checks import LARGEST, check_integer, shown
+from pybandit._shared.files import replace
 from pybandit._shared.optional import require
 from pybandit._shared.types import Rng
 from pybandit._shared.warn import warn
@@ -128,7 +129,8 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
         # the file must be readable before it replaces `path`
         blocks = Blocks.open(draft, columns=rows.models)
         numbered = [] if rows.is_chosen else blocks.read.numberings()
-        os.replace(draft, target)
+        del blocks  # Windows does not rename open files
+        replace(draft, target)
         return numbered if len(numbered) < len(rows.models) else []
 
     numbered = in_scratch(target.parent, write)

@@ -115,6 +115,17 @@ def test_interrupt_prints_no_traceback(monkeypatch):
     assert cli.main(["demo"]) == 130
 
 
+def test_character_that_the_output_lacks_is_named_with_the_remedy(tmp_path):
+    (tmp_path / "scores.csv").write_text("alpha,\u03b4\n" + "0.1,0.9\n" * 200, "utf-8")
+    run = subprocess.run([sys.executable, "-m", "pybandit", "best-of", "scores.csv"],
+                         cwd=tmp_path, text=True, capture_output=True,
+                         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path),
+                                           "PYTHONIOENCODING": "cp1252"})
+    assert run.returncode == 1 and run.stdout == ""
+    assert run.stderr == ("pybandit best-of: the encoding of the output, cp1252, lacks '\\u03b4'; "
+                          "set the environment variable PYTHONUTF8=1\n")
+
+
 def test_module_runs_as_the_command():
     run = subprocess.run([sys.executable, "-m", "pybandit", "--version"], capture_output=True,
                          text=True, check=True, env=os.environ)

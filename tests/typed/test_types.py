@@ -17,6 +17,7 @@ import pybandit as pb
 pytest.importorskip("mypy")
 
 HERE = Path(__file__).parent
+CONFIG = HERE.parents[1] / "pyproject.toml"
 PACKAGE = Path(pb.__file__).parent
 
 
@@ -34,7 +35,7 @@ def mypy(*arguments, folder):
 def test_a_users_file_is_checked(tmp_path):
     """`refused.py` has exactly the errors in its comments, and `accepted.py` has none."""
     files = HERE / "accepted.py", HERE / "refused.py"
-    printed = mypy("mypy", "--config-file", HERE / "mypy.ini", "--cache-dir", tmp_path / "cache",
+    printed = mypy("mypy", "--config-file", CONFIG, "--cache-dir", tmp_path / "cache",
                    *files, folder=tmp_path)
     found = re.findall(r"(\w+\.py):(\d+): error: .*\[([\w-]+)\]$", printed, re.MULTILINE)
     expected = [(file.name, str(number), line.partition("# error: ")[2]) for file in files
@@ -124,6 +125,6 @@ def test_stubs_agree_with_modules(tmp_path):
     aliases.write_text("" if isinstance(NDArray, types.GenericAlias) else
                        r"pybandit\.(_shared\.types|simulation\.result)\.(Floats|Ints)")
     printed = mypy("mypy.stubtest", "pybandit", "--ignore-missing-stub", "--ignore-disjoint-bases",
-                   "--concise", "--mypy-config-file", HERE / "mypy.ini", "--allowlist",
+                   "--concise", "--mypy-config-file", CONFIG, "--allowlist",
                    HERE / "stubtest.txt", "--allowlist", aliases, folder=tmp_path)
     assert not printed, printed
