@@ -1,40 +1,20 @@
 """The figures of Neufeld et al. 2014 at a small size, and the parts that their scripts share."""
 
-import json
-import pathlib
+import functools
 import re
-import runpy
-import sys
 
 import numpy as np
 import pytest
 
+import papers
 import pybandit as pb
+from papers import NO_PAPERS
 from pybandit._shared import datasets
 from pybandit.errors import MissingPackageError
 
-FOLDER = pathlib.Path(__file__).parents[1] / "examples" / "papers" / "neufeld2014"
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no examples beside the tests")
-
-
-def load(name):
-    """Return the globals of a script; modules of its folder are imported again."""
-    for module in ("setting", "figures", "population"):
-        sys.modules.pop(module, None)
-    before, sys.path[:] = sys.path[:], [str(FOLDER), *sys.path]  # as Python does for a script
-    try:
-        return runpy.run_path(str(FOLDER / f"{name}.py"))
-    finally:
-        sys.path[:] = before
-        for module in ("setting", "figures", "population"):
-            sys.modules.pop(module, None)
-
-
-def run(name, tmp_path, *options):
-    """Run a script with --quick; return its claims by statement."""
-    path = tmp_path / "claims.json"
-    load(name)["main"](["--quick", "--json", str(path), *options])
-    return {claim["statement"]: claim for claim in json.loads(path.read_text())["claims"]}
+pytestmark = NO_PAPERS
+load = functools.partial(papers.load, "neufeld2014")
+run = functools.partial(papers.claims_of, "neufeld2014")
 
 
 @pytest.mark.parametrize("name, n_claims", [("figure_1", 5), ("figure_2", 7), ("figure_e", 5)])
