@@ -55,6 +55,9 @@ def test_above_delta_ignores_cells_with_too_few_draws():
     above = load("synthetic")["above_delta"]
     assert above([row]) == []
     assert above([{**row, "n": 100, "wrong": 25}]) and not above([{**row, "n": 100, "wrong": 10}])
+    # 17 and 20 of 100 have the p-values .02 and .002; ten cells are tested together
+    many = [{**row, "n": 100, "wrong": wrong} for wrong in (17, 20, *[10] * 8)]
+    assert [one["wrong"] for one in above(many)] == [20]
 
 
 def test_lil_bonus_of_figure_1_equals_the_known_value():
