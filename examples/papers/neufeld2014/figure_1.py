@@ -141,7 +141,7 @@ def main(argv=None):
     if figure.quick:
         first, gaps = FIRST[::3], GAPS[1::2]
     n_runs, seed = figure.runs, figure.seed
-    hits, of = run_reference(n_runs if figure.quick else max(n_runs, 200), seed)
+    hits, of = run_reference(n_runs if figure.quick else max(n_runs, 50), seed)
     tiles = run_tiles(first, gaps, n, n_runs, seed)
     budgets = [n // 100, n // 10, n]
     growth = run_growth(budgets, n_runs, seed)
