@@ -17,7 +17,7 @@ load = functools.partial(papers.load, "neufeld2014")
 run = functools.partial(papers.claims_of, "neufeld2014")
 
 
-@pytest.mark.parametrize("name, n_claims", [("figure_1", 5), ("figure_2", 7), ("figure_e", 5)])
+@pytest.mark.parametrize("name, n_claims", [("figure_1", 5), ("figure_2", 7), ("appendix_e", 5)])
 def test_figure_prints_its_claims_and_draws(name, n_claims, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "figure.png"
@@ -58,7 +58,7 @@ def test_figure_2_prices_are_exact(capsys):
 
 @pytest.mark.parametrize("shape", ["scaled Bernoulli", "uniform", "truncated normal"])
 def test_shapes_of_appendix_e_have_equal_variances(shape):
-    environment = load("figure_e")["estimators"](shape, (0.01, 0.07))
+    environment = load("appendix_e")["estimators"](shape, (0.01, 0.07))
     assert environment.variances == pytest.approx([0.01, 0.07], rel=1e-8)
     values = environment.pull(np.repeat([0, 1], 20_000), 1).reshape(2, -1)
     assert values.min() >= 0.0 and values.max() <= 1.0

@@ -1,6 +1,6 @@
 """Appendix E of Neufeld et al. 2014: the shape of the values hardly matters.
 
-    python examples/papers/neufeld2014/figure_e.py [--quick] [--runs N] [--save PNG]
+    python examples/papers/neufeld2014/appendix_e.py [--quick] [--runs N] [--save PNG]
 
 Two estimators of 1/2 with values in [0, 1] and the same two variances, whose values are
 scaled Bernoulli, uniform or truncated normal. The paper says that it found no case where the
