@@ -66,6 +66,13 @@ def test_shapes_of_appendix_e_have_equal_variances(shape):
     assert values.mean(axis=1) == pytest.approx([0.5, 0.5], abs=0.01)
 
 
+def test_appendix_e_counts_orders_that_are_reversed_beyond_the_noise():
+    reversals = load("appendix_e")["reversals"]
+    means = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [1.0, 1.5, 3.0]])
+    assert reversals(means, np.full((3, 3), 0.1)) == 1
+    assert reversals(means, np.full((3, 3), 0.8)) == 0
+
+
 @pytest.mark.parametrize("options", [[], ["--raw"]])
 def test_figure_3_runs_on_a_table_of_the_stated_format(options, tmp_path, capsys):
     """The values of the paper's table are not here; an invented file has its format."""
