@@ -1,5 +1,6 @@
 """Loading and running the scripts of the papers in tests."""
 
+import contextlib
 import json
 import pathlib
 import runpy
@@ -13,29 +14,56 @@ PAPERS = ROOT / "examples" / "papers"
 NO_PAPERS = pytest.mark.skipif(not PAPERS.is_dir(), reason="no examples beside the tests")
 
 
-def load(paper, script):
-    """Return the names of a script, imported as ``python examples/papers/...`` would."""
-    folder = PAPERS / paper
-    before = {name: sys.modules.pop(name, None) for name in ("setting", "figures")}
-    sys.path.insert(0, str(folder))
+@contextlib.contextmanager
+def imports_of(paper):
+    """Import modules from the folder of a paper, as Python does for a script in it.
+
+    All papers have a module `setting`, so modules of the papers are forgotten at both ends.
+    """
+    before = list(sys.path)
+    _forget()
+    sys.path.insert(0, str(PAPERS / paper))
     try:
-        return runpy.run_path(str(folder / f"{script}.py"))
+        yield
     finally:
-        sys.path[:] = [path for path in sys.path if path not in (str(folder), str(PAPERS))]
-        for name, module in before.items():
-            sys.modules.pop(name, None)
-            if module is not None:
-                sys.modules[name] = module
+        sys.path[:] = before
+        _forget()
+
+
+def _forget():
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(PAPERS)):
+            del sys.modules[name]
+
+
+def load(paper, script):
+    """Return the names of a script or module of a paper."""
+    with imports_of(paper):
+        return runpy.run_path(str(PAPERS / paper / f"{script}.py"))
+
+
+def claims_of(paper, script, tmp_path, *options):
+    """Run a script with ``--quick`` in this process; return its claims by statement."""
+    path = tmp_path / "claims.json"
+    load(paper, script)["main"](["--quick", "--json", str(path), *options])
+    return _by_statement(path)
 
 
 def run_quick(paper, script, tmp_path, *options):
-    """Run a script with ``--quick``; return its printed text and its claims."""
+    """Run a script with ``--quick`` as a command; return its printed text and its claims."""
     claims, plot = tmp_path / "claims.json", tmp_path / "plot.png"
     done = subprocess.run(
         [sys.executable, str(PAPERS / paper / f"{script}.py"), "--quick", "--json", str(claims),
          "--save", str(plot), *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert not plot.exists() or plot.read_bytes().startswith(b"\x89PNG")
-    found = json.loads(claims.read_text())["claims"]
-    assert found and all(claim["statement"] in done.stdout for claim in found)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    found = _by_statement(claims)
+    assert all(statement in done.stdout for statement in found)
     return done.stdout, found
+
+
+def _by_statement(path):
+    claims = json.loads(path.read_text())["claims"]
+    found = {claim["statement"]: claim for claim in claims}
+    assert claims and len(found) == len(claims)
+    return found

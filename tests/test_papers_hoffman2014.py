@@ -1,42 +1,22 @@
 """The scripts of Hoffman, Shahriari and de Freitas 2014 run at a tiny size."""
 
-import json
-import pathlib
+import functools
 import re
-import runpy
-import sys
 
 import numpy as np
 import pytest
 
-FOLDER = pathlib.Path(__file__).parents[1] / "examples" / "papers" / "hoffman2014"
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no examples beside the tests")
-SHARED = "setting", "regressors", "figures"  # modules that the scripts import
+import papers
+from papers import NO_PAPERS
+
+pytestmark = NO_PAPERS
+load = functools.partial(papers.load, "hoffman2014")
 
 
-@pytest.fixture(autouse=True)
-def modules_of_this_paper():
-    """Other papers have modules of the same names."""
-    forget = [sys.modules.pop(name, None) for name in SHARED]
-    paths = list(sys.path)
-    sys.path.insert(0, str(FOLDER))  # as Python does for a script
-    yield
-    sys.path[:] = paths
-    for name in SHARED:
-        sys.modules.pop(name, None)
-    del forget
-
-
-def load(name):
-    return runpy.run_path(str(FOLDER / f"{name}.py"))
-
-
-def claims(name, tmp_path, *arguments):
+def claims(name, tmp_path, *options):
     """Run a script at a small size; return its claims, each a dict."""
     pytest.importorskip("sklearn")
-    path = tmp_path / "claims.json"
-    load(name)["main"](["--quick", "--json", str(path), *arguments])
-    return json.loads(path.read_text())["claims"]
+    return list(papers.claims_of("hoffman2014", name, tmp_path, *options).values())
 
 
 def test_figure_1_agrees_with_the_printed_posterior(tmp_path, capsys):

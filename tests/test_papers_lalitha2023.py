@@ -1,60 +1,39 @@
 """Scripts of examples/papers/lalitha2023: claims, reference values and the completed matrix."""
 
-import json
+import functools
 import re
-import runpy
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from compiler import ROOT
+import papers
+from papers import NO_PAPERS, run_quick
 
-FOLDER = ROOT / "examples" / "papers" / "lalitha2023"
-pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="no examples beside the tests")
-SHARED = "setting", "figures", "movies", "figure_2"
-
-
-@pytest.fixture
-def load(monkeypatch):
-    """Return a function that runs a script as Python does, its modules not shared."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    for name in SHARED:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    yield lambda name: runpy.run_path(str(FOLDER / f"{name}.py"))
-    for name in SHARED:
-        sys.modules.pop(name, None)
+pytestmark = NO_PAPERS
+load = functools.partial(papers.load, "lalitha2023")
 
 
 @pytest.mark.parametrize("name, claims", [("figure_1", 6), ("figure_2", 12), ("figure_3", 8),
                                           ("figure_4", 5), ("figure_5", 8), ("figure_6", 8)])
 def test_script_prints_its_claims(name, claims, tmp_path):
     pytest.importorskip("matplotlib")
-    plot, result = tmp_path / "plot.png", tmp_path / "claims.json"
-    done = subprocess.run([sys.executable, str(FOLDER / f"{name}.py"), "--quick", "--runs", "10",
-                           "--save", str(plot), "--json", str(result)],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Sign agrees") + done.stdout.count("Sign differs") == claims
-    assert len(json.loads(result.read_text())["claims"]) == claims
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    assert ("synthetic" in done.stdout) == (name in ("figure_4", "figure_5", "figure_6"))
+    printed, found = run_quick("lalitha2023", name, tmp_path, "--runs", "10")
+    assert printed.count("Sign agrees") + printed.count("Sign differs") == len(found) == claims
+    assert ("synthetic" in printed) == (name in ("figure_4", "figure_5", "figure_6"))
 
 
-def test_figure_2_finds_the_references(load):
+def test_figure_2_finds_the_references():
     """Two cells on which the settings differ most; 500 runs."""
-    figure = load("figure_2")
-    shared = sys.modules["setting"]
+    figure, shared = load("figure_2"), load("setting")
     for setting in "AB":
         for name in ("SequentialHalving", "SHVar"):
             known = figure["reference"](setting)[name][1000]
-            found, _ = shared.measure(shared.POLICIES[name], figure["gaussian"](64, setting),
-                                      1000, 500, 1)
+            found, _ = shared["measure"](shared["POLICIES"][name],
+                                         figure["gaussian"](64, setting), 1000, 500, 1)
             assert found == pytest.approx(known, abs=0.07)
 
 
-def test_ranking_of_figure_2_fails_in_the_references(load):
+def test_ranking_of_figure_2_fails_in_the_references():
     """VBR is ahead of SHVar at every budget, and halving at the first two in setting A."""
     known = load("figure_2")["REFERENCE"]
     for setting in "AB":
@@ -64,23 +43,23 @@ def test_ranking_of_figure_2_fails_in_the_references(load):
     assert (np.array(known["A"]["SequentialHalving"]) < known["A"]["SHVar"])[:2].all()
 
 
-def test_gape_without_squared_range_is_worse(load):
+def test_gape_without_squared_range_is_worse():
     """Errors at n = 1,000 in setting A are about .11, .32 without b^2, and .50 of Uniform."""
     gaussian = load("figure_2")["gaussian"](64, "A")
-    shared = sys.modules["setting"]
+    shared = load("setting")
     squared, plain, uniform = (
-        shared.measure(shared.POLICIES[name], gaussian, 1000, 300, 1)[0]
+        shared["measure"](shared["POLICIES"][name], gaussian, 1000, 300, 1)[0]
         for name in ("GapE", "GapE, H without b^2", "Uniform"))
     assert squared < 0.2 < plain < 0.42 < uniform
 
 
-def test_figure_3_has_the_references_of_figure_2(load):
+def test_figure_3_has_the_references_of_figure_2():
     figure = load("figure_3")
     known = figure["reference"]("B")["SHVar"]
     assert known == {32: 0.0195, 40: 0.029, 48: 0.045, 56: 0.055, 64: 0.0735}
 
 
-def test_completion_finds_a_matrix_of_low_rank(load):
+def test_completion_finds_a_matrix_of_low_rank():
     """The matrix has 60 x 40 entries and rank 2, and 60 % of the entries are known."""
     movies = load("movies")
     rng = np.random.default_rng(1)
@@ -91,7 +70,7 @@ def test_completion_finds_a_matrix_of_low_rank(load):
     assert np.abs(found - truth).max() < 0.05
 
 
-def test_solve_is_ridge_regression_of_each_row(load):
+def test_solve_is_ridge_regression_of_each_row():
     movies, rng = load("movies"), np.random.default_rng(2)
     rows, columns = rng.integers(4, size=30), rng.integers(6, size=30)
     rows[rows == 2] = 1  # nothing is known of row 2
@@ -107,7 +86,7 @@ def test_solve_is_ridge_regression_of_each_row(load):
 
 
 @pytest.mark.parametrize("separator", ["\t", "::"])
-def test_ratings_are_read_from_both_formats(load, tmp_path, separator):
+def test_ratings_are_read_from_both_formats(tmp_path, separator):
     path = tmp_path / "u.data"
     path.write_text("".join(separator.join(map(str, row)) + "\n" for row in
                             [(7, 10, 5, 881), (3, 10, 1, 882), (7, 12, 3, 883)]))
@@ -116,7 +95,7 @@ def test_ratings_are_read_from_both_formats(load, tmp_path, separator):
     assert ratings.tolist() == [5, 1, 3]
 
 
-def test_movies_have_the_moments_of_their_entries(load):
+def test_movies_have_the_moments_of_their_entries():
     """A pull of an arm is an entry, rounded to a hundredth of a star."""
     movies = load("movies")
     matrix = np.random.default_rng(3).normal(3.4, 0.6, (200, 90))
@@ -130,18 +109,18 @@ def test_movies_have_the_moments_of_their_entries(load):
                    .round(6)).all()
 
 
-def test_star_histograms_draw_their_picture(load, tmp_path, capsys):
+def test_star_histograms_draw_their_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     plot, script = tmp_path / "picture.png", load("star_histograms")
     script["main"](["--quick", "--save", str(plot)])
     assert plot.read_bytes().startswith(b"\x89PNG")
     printed = capsys.readouterr().out
-    n_policies = len(sys.modules["setting"].POLICIES)
+    n_policies = len(load("setting")["POLICIES"])
     assert len(re.findall(r"(?<= )(\.\d{4}|1\.0000)\b", printed)) == 4 * n_policies
     assert "synthetic" in printed
 
 
-def test_star_histograms_read_a_file(load, tmp_path, capsys):
+def test_star_histograms_read_a_file(tmp_path, capsys):
     """All arms are different movies, and movies without variance are left out."""
     path = tmp_path / "movies.csv"
     rows = np.random.default_rng(1).integers(1, 9, (40, 5))

@@ -1,43 +1,23 @@
 """The figures of Neufeld et al. 2014 at a small size, and the parts that their scripts share."""
 
-import json
-import pathlib
+import functools
 import re
-import runpy
-import sys
 
 import numpy as np
 import pytest
 
+import papers
 import pybandit as pb
+from papers import NO_PAPERS
 from pybandit._shared import datasets
 from pybandit.errors import MissingPackageError
 
-FOLDER = pathlib.Path(__file__).parents[1] / "examples" / "papers" / "neufeld2014"
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no examples beside the tests")
+pytestmark = NO_PAPERS
+load = functools.partial(papers.load, "neufeld2014")
+run = functools.partial(papers.claims_of, "neufeld2014")
 
 
-def load(name):
-    """Return the globals of a script; modules of its folder are imported again."""
-    for module in ("setting", "figures", "population"):
-        sys.modules.pop(module, None)
-    before, sys.path[:] = sys.path[:], [str(FOLDER), *sys.path]  # as Python does for a script
-    try:
-        return runpy.run_path(str(FOLDER / f"{name}.py"))
-    finally:
-        sys.path[:] = before
-        for module in ("setting", "figures", "population"):
-            sys.modules.pop(module, None)
-
-
-def run(name, tmp_path, *options):
-    """Run a script with --quick; return its claims by statement."""
-    path = tmp_path / "claims.json"
-    load(name)["main"](["--quick", "--json", str(path), *options])
-    return {claim["statement"]: claim for claim in json.loads(path.read_text())["claims"]}
-
-
-@pytest.mark.parametrize("name, n_claims", [("figure_1", 5), ("figure_2", 7), ("figure_e", 5)])
+@pytest.mark.parametrize("name, n_claims", [("figure_1", 5), ("figure_2", 7), ("appendix_e", 5)])
 def test_figure_prints_its_claims_and_draws(name, n_claims, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "figure.png"
@@ -78,12 +58,19 @@ def test_figure_2_prices_are_exact(capsys):
 
 @pytest.mark.parametrize("shape", ["scaled Bernoulli", "uniform", "truncated normal"])
 def test_shapes_of_appendix_e_have_equal_variances(shape):
-    environment = load("figure_e")["estimators"](shape, (0.01, 0.07))
+    environment = load("appendix_e")["estimators"](shape, (0.01, 0.07))
     assert environment.variances == pytest.approx([0.01, 0.07], rel=1e-8)
     values = environment.pull(np.repeat([0, 1], 20_000), 1).reshape(2, -1)
     assert values.min() >= 0.0 and values.max() <= 1.0
     assert values.var(axis=1) == pytest.approx([0.01, 0.07], rel=0.05)
     assert values.mean(axis=1) == pytest.approx([0.5, 0.5], abs=0.01)
+
+
+def test_appendix_e_counts_orders_that_are_reversed_beyond_the_noise():
+    reversals = load("appendix_e")["reversals"]
+    means = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [1.0, 1.5, 3.0]])
+    assert reversals(means, np.full((3, 3), 0.1)) == 1
+    assert reversals(means, np.full((3, 3), 0.8)) == 0
 
 
 @pytest.mark.parametrize("options", [[], ["--raw"]])

@@ -3,12 +3,11 @@
 import functools
 import json
 import re
-import sys
 
 import pytest
 
 import pybandit as pb
-from papers import PAPERS, ROOT
+from papers import PAPERS, ROOT, imports_of
 
 PAGE = ROOT / "docs" / "explanation" / "where_papers_live.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="no pages beside the tests")
@@ -89,12 +88,17 @@ def test_a_missing_place_is_found():
         assert not exists(word)
 
 
+def test_evidence_of_the_errata_exists():
+    """Every test and file that "The papers, corrected" names is there."""
+    text = (PAGE.parent / "papers.md").read_text()
+    words = set(re.findall(r"`(test_\w+|(?:tests|examples)/[\w/.]+)`", text))
+    assert len(words) > 60 and not [word for word in words if not exists(word)]
+
+
 def test_page_of_figures_is_made_from_the_kept_results():
     """``python examples/papers/run.py --page`` writes the page."""
-    sys.path.insert(0, str(PAPERS))
-    try:
+    with imports_of("."):
         import run
-    finally:
-        sys.path.remove(str(PAPERS))
-    kept = json.loads((PAPERS / "results.json").read_text())
-    assert (ROOT / "docs" / "explanation" / "figures.md").read_text() == run.page(kept)
+    kept, quick = (json.loads((PAPERS / name).read_text())
+                   for name in ("results.json", "quick.json"))
+    assert (ROOT / "docs" / "explanation" / "figures.md").read_text() == run.page(kept, quick)

@@ -8,6 +8,8 @@ within the stated distance of the printed one.
 
 import argparse
 import json
+import math
+import os
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -79,7 +81,8 @@ class Figure:
         self.data = getattr(options, "data", None)
         if runs is not None:
             self.runs = options.runs or runs[self.quick]
-        self._json, self._start, self._claims = options.json, time.perf_counter(), []
+        self._json, self._claims = options.json, []
+        self._start = time.perf_counter()
         print(self.title)
 
     def claim(self, statement, paper, here, sign, size=None):
@@ -89,18 +92,19 @@ class Figure:
 
     def end(self, draw=None):
         """Print the claims; save the plot that `draw()` returns and the JSON if asked."""
-        seconds = time.perf_counter() - self._start
+        seconds, processor = time.perf_counter() - self._start, sum(os.times()[:4])
         print("\nCompared with the paper:")
         for claim in self._claims:
             print(claim.line())
-        print(f"{seconds:.0f} s")
+        print(f"{seconds:.0f} s, {processor:.0f} s of processor time")
         if self.save and draw is not None:
             from pybandit._shared import drawing
             drawing.save(draw(), self.save)
             print(f"plot: {self.save}")
         if self._json:
             self._json.write_text(json.dumps({
-                "title": self.title, "quick": self.quick, "seconds": round(seconds, 1),
+                "title": self.title, "quick": self.quick, "runs": getattr(self, "runs", None),
+                "seconds": round(seconds, 1), "processor_seconds": round(processor, 1),
                 "data": self.data is not None,
                 "claims": [claim._asdict() for claim in self._claims]}, indent=1))
 
@@ -108,3 +112,16 @@ class Figure:
 def near(value, printed, within):
     """Return True if `value` is at most `within` (relative) away from the printed one."""
     return abs(value - printed) <= within * abs(printed)
+
+
+def level(value, half, other, other_half=0.0):
+    """Return True if two values differ by at most three standard errors of their difference.
+
+    `half` and `other_half` are half of their 95 % intervals.
+    """
+    return abs(value - other) <= 1.5 * math.hypot(half, other_half)
+
+
+def bracket(value, form="g"):
+    """Return a reference value in brackets, or no text if there is none."""
+    return "" if value is None else f"[{value:{form}}]"

@@ -1,13 +1,14 @@
 """Run the scripts of the papers and print one table: figure, command, agreement, time.
 
     python examples/papers/run.py [--full] [--jobs N] [--data FOLDER] [--keep FILE]
-        [--plots FOLDER] [WORD ...]
+        [--plots FOLDER] [WORD ...] [-- OPTION ...]
 
 Without `--full` every script runs its small version. Words select scripts whose path
-contains one of them. `--data FOLDER` names a folder with the files of `DATA`; scripts
-whose file is missing use their stand-in. `--keep` adds the results, with the date, to a
-JSON file: `examples/papers/results.json` holds the last run at full size. `--plots` saves the
-plot of each script.
+contains one of them, and the options after `--` are passed to them: `--full chen2016/figure_1
+-- --runs 1000`. `--data FOLDER` names a folder with the files of `DATA`; scripts whose file is
+missing use their stand-in. `--keep` adds the results, with the date, the options and the number
+of runs, to a JSON file: `results.json` in this folder holds the last run at full size and
+`quick.json` that of the small versions. `--plots` saves the plot of each script.
 """
 
 import argparse
@@ -29,17 +30,27 @@ DATA = {  # script: name of its data file
     "chen2016/figure_3.py": "cora_citations.tsv",
 }
 
+# script: runs or draws per point in the paper, where it says how many
+RUNS_OF_PAPER = {
+    **{f"chen2016/figure_{n}.py": 10_000 for n in (1, 5, 6, 7)},
+    "chen2016/figure_2.py": 5, "chen2016/figure_3.py": 7,
+    "hoffman2014/figure_2.py": 840, "hoffman2014/figure_3.py": 100, "hoffman2014/figure_4.py": 100,
+    "jun2016/figure_1.py": 20, "jun2016/figure_2.py": 10, "jun2016/table_1.py": 10,
+    **{f"lalitha2023/figure_{n}.py": 5000 for n in (2, 3, 5, 6)},
+    "neufeld2014/figure_1.py": 2000, "neufeld2014/figure_2.py": 1000,
+}
+
 
 def scripts(words=()):
     """Return the scripts of the papers, in order, as paths relative to this folder."""
-    found = sorted(path.relative_to(HERE) for kind in ("figure", "table", "section")
+    found = sorted(path.relative_to(HERE) for kind in ("figure", "table", "section", "appendix")
                    for path in HERE.glob(f"*/{kind}_*.py"))
     return [path for path in found if not words or any(word in str(path) for word in words)]
 
 
-def run(script, full, folder, plots, timeout):
+def run(script, full, folder, plots, options=()):
     """Run one script; return its claims, or the end of its output if it failed."""
-    command = [sys.executable, str(HERE / script)] + ([] if full else ["--quick"])
+    command = [sys.executable, str(HERE / script), *([] if full else ["--quick"]), *options]
     name = DATA.get(str(script))
     if folder and name and (folder / name).exists():
         command += ["--data", str(folder / name)]
@@ -48,10 +59,10 @@ def run(script, full, folder, plots, timeout):
         if plots:
             command += ["--save", str(plots / plot_of(script).name)]
         done = subprocess.run([*command, "--json", str(result)], capture_output=True, text=True,
-                              timeout=timeout, check=False)
+                              timeout=None if full else 600, check=False)
         if done.returncode or not result.exists():
             return {"failed": (done.stdout + done.stderr)[-2000:]}
-        return json.loads(result.read_text())
+        return {**json.loads(result.read_text()), "options": list(options)}
 
 
 def agreement(result):
@@ -67,19 +78,41 @@ def agreement(result):
 
 def name_of(script):
     """Return the name of a figure: ``chen2016/figure_1.py`` is "Chen 2016, Figure 1"."""
-    paper, kind = script.parent.name, script.stem.replace("_", " ", 1).replace("_", ".")
-    return f"{paper[:-4].capitalize()} {paper[-4:]}, {kind.capitalize()}"
+    paper, (kind, number) = script.parent.name, script.stem.split("_")
+    return f"{paper[:-4].capitalize()} {paper[-4:]}, {kind.capitalize()} {number.upper()}"
 
 
-def table(results, full):
-    """Return the table in Markdown."""
-    option = "" if full else " --quick"
-    lines = ["| figure | command | agreement | seconds |", "|---|---|---|---:|"]
+def command_of(script, result):
+    """Return the command that repeats a result."""
+    words = ["python", f"examples/papers/{script}", *result.get("options", ())]
+    if result.get("quick"):
+        words.insert(2, "--quick")
+    if result.get("data"):
+        words += ["--data", DATA[script]]
+    return " ".join(words)
+
+
+def table(results):
+    """Return the table in Markdown: seconds by the clock, and of processor time if recorded."""
+    lines = ["| figure | command | agreement | runs | of the paper | seconds | of a processor |",
+             "|---|---|---|---:|---:|---:|---:|"]
     for script, result in results.items():
-        seconds = f"{result['seconds']:.0f}" if "seconds" in result else ""
-        lines.append(f"| {name_of(Path(script))} | `python examples/papers/{script}{option}` | "
-                     f"{agreement(result)} | {seconds} |")
+        runs, of, clock, processor = (
+            "" if value is None else f"{value:,.0f}" for value in (
+                result.get("runs"), RUNS_OF_PAPER.get(script), result.get("seconds"),
+                result.get("processor_seconds")))
+        lines.append(f"| {name_of(Path(script))} | `{command_of(script, result)}` | "
+                     f"{agreement(result)} | {runs} | {of} | {clock} | {processor} |")
     return "\n".join(lines)
+
+
+def keep(results, path):
+    """Add the results of scripts that did not fail to a JSON file."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    today = datetime.date.today().isoformat()
+    kept.update({script: {"date": today, **result} for script, result in results.items()
+                 if "failed" not in result})
+    path.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
 
 
 PAGE = ROOT / "docs" / "explanation" / "figures.md"
@@ -90,23 +123,29 @@ Each script of `examples/papers` reproduces one figure or table of a paper, and 
 the paper's statements with what it finds. The *sign* agrees if the order or the direction \
 is the paper's, the *size* if the number is close to the printed one. `make papers` runs \
 all scripts in small versions, in minutes; `make papers-full` runs them at the paper's \
-size, in hours, and keeps the results in `examples/papers/results.json`, from which \
-`python examples/papers/run.py --page` writes this page. Data that may not be shipped are \
-read with `--data`; otherwise a script uses a stand-in that its docstring describes.
+size, in hours, and keeps the results in `examples/papers/results.json`. \
+`python examples/papers/run.py --page` writes this page from it and from \
+`examples/papers/quick.json`. Data that may not be shipped are read with `--data`; otherwise \
+a script uses a stand-in that its docstring describes.
 """
 
 
-def page(kept):
+def page(kept, quick):
     """Return the page of figures: the kept results, what differs, what was not run, the plots."""
-    dates = sorted({result["date"] for result in kept.values()})
     missing = [str(script) for script in scripts() if str(script) not in kept]
     lines = [INTRODUCTION, "## Results", "",
-             f"Runs without `--quick`, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, two "
-             "cores shared with other work. Some have fewer runs than the paper; the docstrings "
-             "say so.", "", table(kept, True), ""]
+             f"Runs without `--quick`, {days(kept)}, two cores shared with other work, so that "
+             "seconds by the clock depend on that work. Where the machine allowed fewer runs than "
+             "the paper has, the columns of runs say so.", "", table(kept), ""]
     if missing:
         lines += ["Only run in their small versions so far: "
                   + ", ".join(f"`examples/papers/{name}`" for name in missing) + ".", ""]
+    total = sum(result["processor_seconds"] for result in quick.values())
+    lines += ["## Small versions", "",
+              f"`make papers`, {days(quick)}: {len(quick)} scripts in {total:,.0f} s of processor "
+              f"time, {total / 120:.1f} minutes on two cores without other work. Few runs decide "
+              "little: many statements that agree above differ here, and the reverse.", "",
+              table(quick), ""]
     lines += ["## Statements that differ", "", "| figure | statement | paper | here |",
               "|---|---|---|---|"]
     for script, result in kept.items():
@@ -122,13 +161,22 @@ def page(kept):
     return "\n".join(lines).rstrip() + "\n"
 
 
+def days(results):
+    """Return the first and the last date of results, or the only one."""
+    dates = sorted(result["date"] for result in results.values())
+    return " to ".join(dict.fromkeys((dates[0], dates[-1])))
+
+
 def plot_of(script):
     """Return where the plot of a script is kept, relative to the root."""
     return Path("docs/images/papers") / f"{script.parent.name}_{script.stem}.png"
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Run the figures of the papers.")
+    given = sys.argv[1:] if argv is None else list(argv)
+    end = given.index("--") if "--" in given else len(given)
+    parser = argparse.ArgumentParser(description="Run the figures of the papers.",
+                                     epilog="Options after -- are passed to the scripts.")
     parser.add_argument("words", nargs="*", metavar="WORD",
                         help="run only scripts whose path contains a WORD")
     parser.add_argument("--full", action="store_true", help="the paper's size: hours")
@@ -137,27 +185,24 @@ def main(argv=None):
     parser.add_argument("--keep", type=Path, metavar="FILE", help="add the results to this JSON")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="save the plots there")
     parser.add_argument("--page", action="store_true", help="only write the page of figures")
-    options = parser.parse_args(argv)
+    options = parser.parse_args(given[:end])
     if options.page:
-        PAGE.write_text(page(json.loads((HERE / "results.json").read_text())))
+        PAGE.write_text(page(*(json.loads((HERE / name).read_text())
+                               for name in ("results.json", "quick.json"))))
         return 0
     if options.plots:
         options.plots.mkdir(parents=True, exist_ok=True)
     chosen = scripts(options.words)
     with ThreadPoolExecutor(options.jobs) as pool:
-        found = pool.map(lambda script: run(script, options.full, options.data,
-                                            options.plots, None if options.full else 600), chosen)
+        found = pool.map(lambda script: run(script, options.full, options.data, options.plots,
+                                            given[end + 1:]), chosen)
         results = dict(zip(map(str, chosen), found, strict=True))
-    print(table(results, options.full))
+    print(table(results))
     for script, result in results.items():
         if "failed" in result:
             print(f"\n{script} failed:\n{result['failed']}")
     if options.keep:
-        kept = json.loads(options.keep.read_text()) if options.keep.exists() else {}
-        today = datetime.date.today().isoformat()
-        kept.update({script: {"date": today, **result} for script, result in results.items()
-                     if "failed" not in result})
-        options.keep.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+        keep(results, options.keep)
     return int(any("failed" in result for result in results.values()))
 
 

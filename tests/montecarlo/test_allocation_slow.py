@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from test_papers_neufeld2014 import load
+from papers import load
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def example():
-    return load("figure_1")
+    return load("neufeld2014", "figure_1")
 
 
 @pytest.mark.parametrize("first, gap, winner", [

@@ -79,8 +79,12 @@ def test_printed_condition_of_theorem_5_leaves_alpha_negative():
 
 def test_theorem_5_grows_with_delta_in_the_end():
     """The printed bound, without the failure probability, falls as delta grows."""
+    deltas = 10.0 ** np.arange(-30, -1)
     bounds = [pb.bounds.shadavar_error(MEANS, noise_std=NOISE, budget=12_000, delta=delta)
-              for delta in 10.0 ** np.arange(-30, -1)]
+              for delta in deltas]
+    _, per_stage = transcribed_stages(5, 12_000)
+    printed = [math.exp(-transcribed_alpha(5, per_stage, delta)) for delta in deltas]
+    assert (np.diff(printed) < 0).all()
     best = int(np.argmin(bounds))
     assert 0 < best < len(bounds) - 1
     assert bounds[-1] > 1 > bounds[best]

@@ -1,25 +1,17 @@
 """Models, control variates and chains of examples/papers/chen2016/figure_2.py."""
 
-import pathlib
-import sys
-
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "papers" / "chen2016"
-pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests")
-if EXAMPLES.is_dir():
-    sys.path.insert(0, str(EXAMPLES))  # as Python does for a script
-    sys.modules.pop("setting", None)  # each paper has its own
-    try:
+from papers import NO_PAPERS, PAPERS, imports_of
+
+pytestmark = NO_PAPERS
+if PAPERS.is_dir():
+    with imports_of("chen2016"):
         import arch_chain
         import arch_model
         import figure_2 as arch_order
-    finally:
-        sys.path.remove(str(EXAMPLES))
-        for module in ("setting", "figure_2"):
-            sys.modules.pop(module, None)
 
 
 def simulated(n, seed=1):

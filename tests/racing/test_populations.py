@@ -29,6 +29,8 @@ def test_schedules():
     for size, rows in tables.exact_cases()["formula_vectors"]["coref_schedule"].items():
         assert reference.schedule(int(size)) == rows
     assert reference.schedule(0) == []
+    # in print the second batch has the smaller of 1 and a tenth of the rest, at most one mention
+    assert reference.schedule(1_003)[1] - 3 == 100 > min(1, 1_000 / 10)
     case, arms = the_case()
     assert [reference.schedule(len(arm)) for arm in arms] == case["schedules"]
 

@@ -27,8 +27,8 @@ def main(argv=None):
     figure, rows = start(__doc__, 10, "marginal", arguments=argv)
     deltas = sorted({row["delta"] for row in rows}, key=DELTAS.index)
     print("\nFor comparison, as in Figure 1:")
-    paired = run_races(10, "pairwise", max(figure.runs // 10, 50), 1, deltas, N_FACTORS,
-                       figure.seed)
+    paired = run_races(10, "pairwise", max(figure.runs // 10, min(figure.runs, 50)), 1, deltas,
+                       N_FACTORS, figure.seed)
     for name in NORMAL, EBS:
         marginal, pairwise = reads(rows, name), reads(paired, name)
         ratios = [ratio(marginal[key], pairwise[key]) for key in marginal]

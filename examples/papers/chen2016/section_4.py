@@ -133,9 +133,9 @@ def worst(found, ratios, test):
     return max(cells[test][0] for cells in found[ratios].values())
 
 
-def saved(found, test, rival):
-    """Return the reads of the rival over those of the test in each cell."""
-    return np.array([cells[rival][1] / cells[test][1] for name in RATIOS
+def saved(found, test, rival, ratios):
+    """Return the reads of the rival over those of the test in each cell of these log ratios."""
+    return np.array([cells[rival][1] / cells[test][1] for name in ratios
                      for cells in found[name].values()])
 
 
@@ -161,7 +161,8 @@ def draw(found):
 def main(argv=None):
     figure = Figure(__doc__, runs=(2000, 200), arguments=argv)
     found = run(N_FACTORS, figure.runs, figure.seed)
-    noise = 2 * (DELTA * (1 - DELTA) / figure.runs)**0.5
+    # of the largest of the ten cells of a test, at the level 5 %
+    noise = 2.6 * (DELTA * (1 - DELTA) / figure.runs)**0.5
     errors = {test: [worst(found, name, test) for name in RATIOS]
               for test in found["normal"][GAPS[0]]}
     figure.claim("Racing-Normal is more robust than the test of Korattikara et al", "no number",
@@ -176,12 +177,14 @@ def main(argv=None):
     figure.claim("The test of Korattikara et al. fails with log-normal ratios, m = 500",
                  "fails", f"error {errors[KORATTIKARA][1]:.3f}",
                  errors[KORATTIKARA][1] > DELTA + noise)
-    for test, rival in ((NORMAL, CALIBRATED), (EBS, BARDENET)):
-        ratio = saved(found, test, rival)
+    # with log-normal ratios Racing-Normal errs more than its corrected rival
+    for test, rival, which in ((NORMAL, CALIBRATED, RATIOS[:1]), (EBS, BARDENET, RATIOS)):
+        ratio = saved(found, test, rival, which)
+        mean = np.exp(np.log(ratio).mean())
         figure.claim(f"{test} is more efficient than {rival.partition(',')[0]} et al, at "
-                     "the same error",
+                     f"the same error ({' and '.join(which)} ratios)",
                      "no number", f"the rival reads {ratio.min():.2f} to {ratio.max():.2f} times "
-                     "as much", ratio.mean() > 1)
+                     f"as much, {mean:.2f} times on (geometric) average", mean > 1)
     figure.end(lambda: draw(found))
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
-from figures import Figure, near  # noqa: E402, F401
+from figures import Figure, bracket, near  # noqa: E402, F401
 
 # Section 5.1: 100,000 rewards of each state; standard deviations "hard" to "easy".
 N_FACTORS = 100_000

@@ -113,7 +113,7 @@ def main(argv=None):
     sensors = Sensors(table, figure.options.lowest)
     ratio = round(T_SENSORS / N_SENSORS * sensors.n_arms)
     budgets = figure.options.budgets or [ratio, *([] if figure.data is None else [T_SENSORS])]
-    n_runs = min(figure.runs, len(sensors.later))
+    figure.runs = n_runs = min(figure.runs, len(sensors.later))
     print(f"{sensors.n_arms} sensors, {len(table)} times, the "
           f"{'lowest' if figure.options.lowest else 'highest'} wanted, {n_runs} runs, "
           f"noise {sensors.noise_std:.2f}")

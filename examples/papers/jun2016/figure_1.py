@@ -12,7 +12,7 @@ genes stand out. In brackets: values of an independent implementation on these m
 """
 
 import numpy as np
-from setting import N_GENES, N_WELLS, NOISE_STD, POLICIES, Figure, gene_means
+from setting import N_GENES, N_WELLS, NOISE_STD, POLICIES, Figure, gene_means, level
 
 import pybandit as pb
 from pybandit._shared import drawing
@@ -108,12 +108,11 @@ def main(argv=None):
                  "most cells", f"{(sar < halving).sum()} of {len(rows)} cells; at the largest "
                  f"budget {(sar < halving)[large].sum()} of {large.sum()}",
                  (sar < halving).mean() > 0.5 and (sar < halving)[large].all())
-    pairs = [(found[0], known[0], known[1] + found[1]) for row in rows
+    close = [level(*found[:2], *known) for row in rows
              for found, known in zip(row["found"], row["known"], strict=True) if known]
-    if pairs:
-        close = sum(abs(ours - known) < 2 * half for ours, known, half in pairs)
+    if close:
         figure.claim("The shares equal those of an independent implementation", "(reference)",
-                     f"{close} of {len(pairs)} within the noise", True, close == len(pairs))
+                     f"{sum(close)} of {len(close)} within three standard errors", all(close))
     figure.end(lambda: draw(rows))
 
 

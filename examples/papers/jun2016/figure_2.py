@@ -17,7 +17,7 @@ which the paper does not do.
 import time
 
 import numpy as np
-from setting import N_FOLLOWED, N_LOOKS, N_USERS, Figure, power_law, user_means
+from setting import N_FOLLOWED, N_LOOKS, N_USERS, Figure, bracket, power_law, user_means
 
 import pybandit as pb
 from pybandit._shared import drawing
@@ -76,10 +76,6 @@ def line(name, n_batches, gain, half, seconds, full_size):
     known_seconds = REFERENCE_SECONDS.get(name, {}).get(n_batches) if full_size else None
     return (f"{name:20}{n_batches:>5}{gain:>9.3f} ± {half:.3f}{bracket(known):>13}"
             f"{seconds:>9.2f}{bracket(known_seconds):>13}").rstrip()
-
-
-def bracket(value):
-    return "" if value is None else f"[{value:g}]"
 
 
 def draw(rows, batches):

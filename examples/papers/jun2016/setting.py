@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import pybandit as pb
 
 sys.path.append(str(Path(__file__).parents[1]))
-from figures import Figure, near  # noqa: E402, F401
+from figures import Figure, bracket, level  # noqa: E402, F401
 
 # Section 5.1: 100 Bernoulli arms, the ten best wanted.
 N, K, DELTA = 100, 10, 0.1

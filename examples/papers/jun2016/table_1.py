@@ -11,7 +11,7 @@ implementation with the standard deviation of the mean of ten runs.
 """
 
 import numpy as np
-from setting import DELTA, MEANS, Figure, K, N
+from setting import DELTA, MEANS, Figure, K, N, bracket
 
 import pybandit as pb
 from pybandit._shared import drawing
@@ -93,12 +93,9 @@ def line(row):
     """Return one row of the table."""
     theory, actual, reference, deviation = row["known"]
     beside = "" if reference is None else f"[{reference:.3f}, {deviation:.3f}]"
-    return (f"{row['name']:8}{row['b']:>4}{row['r']:>4}{row['theory']:>9.2f}{bracket(theory):>9}"
-            f"{row['actual']:>9.3f}{bracket(actual):>9}{beside:>20}").rstrip()
-
-
-def bracket(value):
-    return "" if value is None else f"[{value:.2f}]"
+    return (f"{row['name']:8}{row['b']:>4}{row['r']:>4}{row['theory']:>9.2f}"
+            f"{bracket(theory, '.2f'):>9}{row['actual']:>9.3f}{bracket(actual, '.2f'):>9}"
+            f"{beside:>20}").rstrip()
 
 
 def draw(rows):

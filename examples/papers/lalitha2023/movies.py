@@ -17,6 +17,7 @@ from setting import (
     POLICIES,
     SETTINGS,
     arms,
+    closest,
     counted,
     draw,
     errors_of,
@@ -94,13 +95,7 @@ class Movies:
 
     def closest(self, means, variances):
         """Return for each arm the closest movie that no earlier arm took."""
-        distances = ((means[:, None] - self.means) ** 2
-                     + (variances[:, None] - self.variances) ** 2)
-        chosen = []
-        for row in distances:
-            row[chosen] = np.inf
-            chosen.append(int(row.argmin()))
-        return chosen
+        return closest(self.means, self.variances, means, variances)
 
     def draw(self, n_arms, setting, rng):
         """Return the arms of a run as an environment."""

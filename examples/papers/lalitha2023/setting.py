@@ -38,6 +38,17 @@ def once_a_run(draw):
     return lambda rng: cached(int(rng.integers(2**63)))
 
 
+def closest(means, variances, wanted_means, wanted_variances):
+    """Return for each wanted mean and variance the closest index that no earlier one took."""
+    distances = ((wanted_means[:, None] - means) ** 2
+                 + (wanted_variances[:, None] - variances) ** 2)
+    chosen = []
+    for row in distances:
+        row[chosen] = np.inf
+        chosen.append(int(row.argmin()))
+    return chosen
+
+
 def gaps(means):
     """Return the gap of each arm to the best mean; for the best arm, to the second best."""
     gap = means.max() - means

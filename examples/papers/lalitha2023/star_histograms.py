@@ -18,7 +18,7 @@ import argparse
 import time
 
 import numpy as np
-from setting import BUDGETS, SETTINGS, arms, draw, once_a_run, run_table
+from setting import BUDGETS, SETTINGS, arms, closest, draw, once_a_run, run_table
 
 import pybandit as pb
 from pybandit._shared import drawing
@@ -54,13 +54,7 @@ class Catalogue:
 
     def closest(self, means, variances):
         """Return for each arm the closest movie that no earlier arm took."""
-        distances = ((means[:, None] - self.means) ** 2
-                     + (variances[:, None] - self.variances) ** 2)
-        movies = []
-        for row in distances:
-            row[movies] = np.inf
-            movies.append(int(row.argmin()))
-        return movies
+        return closest(self.means, self.variances, means, variances)
 
     def environment(self, n_arms, setting):
         """Return a function that draws an environment per run."""

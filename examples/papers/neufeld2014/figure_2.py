@@ -151,7 +151,7 @@ def claims(figure, results, hits, budgets):
         print(f"\nreferences outside the intervals: "
               f"{[key for key, inside in hits.items() if not inside]}")
         figure.claim("The errors equal those of an independent implementation", "(reference)",
-                     f"{sum(hits.values())} of {len(hits)} within the noise", True,
+                     f"{sum(hits.values())} of {len(hits)} in the 95 % interval",
                      sum(hits.values()) >= len(hits) - 3)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pybandit as pb
 
 sys.path.append(str(Path(__file__).parents[1]))
-from figures import Figure, near  # noqa: E402, F401
+from figures import Figure, level  # noqa: E402, F401
 
 # Rules of choice of EstimatorAllocator and arguments of the bandit policy. UCB-V with the
 # constants of Audibert et al. 2009, as in the paper; (1/3, 1) has half the regret. Thompson
