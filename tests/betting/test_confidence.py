@@ -92,10 +92,9 @@ def test_bound_is_never_beyond_the_exact_one(size, kind, n):
     """The wealth of a new candidate is bounded below by that of one ahead, also at the caps."""
     for seed in range(4):
         rng = np.random.default_rng([n, seed])
-        x = {"coins": lambda: rng.random(n) < 0.5, "rare": lambda: rng.random(n) < 0.03,
-             "skewed": lambda: rng.lognormal(size=n).clip(0, 20) / 20,
-             "uniform": lambda: rng.random(n), "narrow": lambda: rng.beta(200, 600, n)}[kind]()
-        x = np.asarray(x, float)
+        x = {"coins": rng.random(n) < 0.5, "rare": rng.random(n) < 0.03,
+             "skewed": rng.lognormal(size=n).clip(0, 20) / 20,
+             "uniform": rng.random(n), "narrow": rng.beta(200, 600, n)}[kind].astype(float)
         lower, upper = pb.confidence_sequence(x, population_size=size or math.inf)
         step = (upper[-1] - lower[-1]) / 256
         for found, side in [(lower[-1], x), (1 - upper[-1], 1 - x)]:

@@ -12,10 +12,10 @@ from pybandit.betting._scaled import log_wealth
 from betting.reference import scaled as twin
 
 MIXTURES = {"finite": (FINITE, twin.FINITE, 1000), "endless": (ENDLESS, twin.ENDLESS, math.inf)}
-I = np.arange(300)
-A = ((I * 37) % 100 < 72).astype(float)
-B = ((I * 53 + 11) % 100 < 64).astype(float)
-A[(B == 0) & (I % 4 == 0)] = 1.0
+PLACES = np.arange(300)
+A = ((PLACES * 37) % 100 < 72).astype(float)
+B = ((PLACES * 53 + 11) % 100 < 64).astype(float)
+A[(B == 0) & (PLACES % 4 == 0)] = 1.0
 
 
 def wealth(x, mean, population_size=math.inf, planned=None, known=None, delta=0.05):
