@@ -6,7 +6,7 @@ import sys
 
 from pybandit._shared.errors import MissingPackageError
 from pybandit._shared.version import __version__
-from pybandit.cli import best_of, config, screen, shuffle, study, webtest
+from pybandit.cli import best_of, config, screen, shuffle, study, verdict, webtest
 from pybandit.cli._examples import add_completion, add_examples
 from pybandit.cli._types import at_least, picture
 
@@ -107,4 +107,5 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of.add, shuffle.add, screen.add, webtest.add, study.add, config.add)
+COMMANDS = (_add_demo, best_of.add, verdict.add, shuffle.add, screen.add, webtest.add, study.add,
+            config.add)

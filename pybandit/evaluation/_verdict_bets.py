@@ -1,8 +1,8 @@
 """Evidence about the mean of paired differences: bets, and McNemar's test at a planned end.
 
 Let x be the differences scaled to [0, 1], so that no difference is x = 1/2, and B+ and B- the
-wealth of bets against "the mean is at most 1/2" and "at least 1/2", each from 1. Without the final test,
-E+ = B+ and E- = B-. With it, the bets get the share w = .2:
+wealth of bets against "the mean is at most 1/2" and "at least 1/2", each from 1. Without the
+final test, E+ = B+ and E- = B-. With it, the bets get the share w = .2:
 
     E+_t = w B+_t before the planned end,  E+_n = w B+_n + F+ at the end, and E- likewise.
 

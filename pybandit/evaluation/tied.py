@@ -124,8 +124,8 @@ class TiedSet(Record):
                     self.intervals[order, 1], [self.names[arm] for arm in order],
                     [COLOURS[0] if arm in self.tied else EXACT for arm in order])
         ax.axvline(0.0, color=EXACT, lw=1.0)
-        ax.set_xlabel(f"difference from {self.names[self.best]}, {percent(1 - self.delta)} interval "
-                      "per model", fontsize=9)
+        ax.set_xlabel(f"difference from {self.names[self.best]}, "
+                      f"{percent(1 - self.delta)} interval per model", fontsize=9)
         tidy(ax, str(self))
         return ax
 
