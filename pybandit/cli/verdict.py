@@ -85,6 +85,7 @@ def run(arguments):
 def _verdict(arguments):
     """Return the `Verdict` of two models, or the `TiedSet` of more."""
     from pybandit.evaluation import read_scores, tied_set, verdict
+    from pybandit.evaluation._verdict import Column
     from pybandit.tables._logs.read import log_paths
     from pybandit.tables._table import Scores
 
@@ -103,32 +104,11 @@ def _verdict(arguments):
         table = read_scores(files, metric=arguments.metric, filter=arguments.filter,
                             failed=arguments.failed)
     if isinstance(table, Scores) and len(table.columns) == 2:
-        one, two = _in_order(files, table)
-        return verdict(_Column(table, one), _Column(table, two), margin=arguments.margin, **common)
+        return verdict(Column(table, 0), Column(table, 1), margin=arguments.margin, **common)
     for option, given in (("--margin", arguments.margin), ("--lift", arguments.lift)):
         if given is not None:
             raise ValueError(f"{option} must be left out for more than two models; got {given:g}")
     return tied_set(table, **common)
-
-
-def _in_order(files, table):
-    """Return the places of the models of two log files, in the order of the files."""
-    from pybandit.evaluation import read_scores
-
-    if len(files) != 2:
-        return 0, 1
-    first = read_scores([files[0]], failed="skip").columns[0]
-    return (0, 1) if table.columns[0] == first else (1, 0)
-
-
-class _Column:
-    """A column of a table as `verdict` takes it."""
-
-    def __init__(self, table, at):
-        self.values, self.index, self.name = table.values[:, at], table.index, table.columns[at]
-
-    def __array__(self, dtype=None, copy=None):
-        return self.values
 
 
 def _refuse_log_options(arguments):

@@ -23,11 +23,14 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.labels import are_same
 from pybandit._shared.types import Floats, Rng
 from pybandit.betting._sequence_checks import check_population
-from pybandit.evaluation._reading import read_scores
+from pybandit.evaluation._opened import opened
+from pybandit.evaluation._reading import read_scores, with_names
 from pybandit.evaluation._verdict_bets import evidence
 from pybandit.evaluation.verdict_result import Verdict
 from pybandit.tables._logs.read import log_paths
+from pybandit.tables._scores import Options
 from pybandit.tables._table import Scores
+from pybandit.tables.blocks import Blocks
 
 __all__ = ["RunningVerdict", "verdict"]
 
@@ -249,35 +252,38 @@ def _of_files(a, b):
     """Return the scores of two files on the same items, and their names."""
     if log_paths(a) is not None and log_paths(b) is not None:
         table = read_scores([a, b])
-        if len(table.columns) == 2:
-            first = read_scores([a]).columns[0]
-            columns = (0, 1) if table.columns[0] == first else (1, 0)
-            return (*(table.values[:, at] for at in columns),
-                    tuple(str(table.columns[at]) for at in columns))
+        if len(table.columns) != 2:
+            raise ValueError(f"a and b must be log files of one model each; got {a!r} and {b!r} "
+                             f"with {len(table.columns)} models: see tied_set")
+        return *table.values.T, tuple(map(str, table.columns))
     one, two = (_single(name, path) for name, path in (("a", a), ("b", b)))
     return (*_aligned(one, two), tuple(os.path.basename(path) for path in (a, b)))
 
 
-class _Labelled:
-    """Scores with labels, as `labels_of` sees them."""
+class Column:
+    """A column of a table, as `verdict` takes it: scores with labels and a name."""
 
-    def __init__(self, values, index):
-        self.values, self.index = values, index
+    def __init__(self, table, at):
+        self.values, self.index, self.name = table.values[:, at], table.index, table.columns[at]
 
     def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.values, dtype)
+        return np.array(self.values, dtype)
 
 
 def _single(name, path):
     """Return the only column of scores of a file."""
-    table = read_scores(path)
+    options = Options(least=1)
+    table = with_names(opened(path, options), options)
+    if isinstance(table, Blocks):
+        raise ValueError(f"{name} must be a file that is read into memory; got {path!r}")
     if not isinstance(table, Scores):
-        table = Scores(["0"], range(len(table)), np.asarray(table).reshape(len(table), -1),
-                       range(len(table)))
-    if table.values.shape[1] != 1:
+        values = np.asarray(table)
+        values = values.reshape(len(values), -1)
+        table = Scores(list(range(values.shape[1])), range(len(values)), values, range(len(values)))
+    if len(table.columns) != 1:
         raise ValueError(f"{name} must be a file with the scores of one model; got {path!r} with "
-                         f"{table.values.shape[1]}: pass columns of read_scores")
-    return _Labelled(table.values[:, 0], table.index)
+                         f"{len(table.columns)}: pass columns of read_scores")
+    return Column(table, 0)
 
 
 class RunningVerdict:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
 from pybandit._shared.checks import check_choice, check_delta, check_ends, check_in, refuse_masks
 from pybandit._shared.drawing import (
@@ -271,6 +270,8 @@ def _settled(values, names, delta, value_range, planned, final):
 
 def _against(unit, delta, planned):
     """Return the log of the largest wealth against each model, and its smallest p-value."""
+    from scipy.special import bdtrc
+
     n, n_arms = unit.shape
     mixture, shares = mixture_for(planned=planned), math.log(n_arms - 1)
     wealth, p_values = np.full((n_arms, n), -np.inf), np.ones(n_arms)
@@ -281,17 +282,18 @@ def _against(unit, delta, planned):
             n_wins, n_losses = int((gain > 0).sum()), int((gain < 0).sum())
             for arm, log, wins in ((one, logs[0], n_wins), (other, logs[1], n_losses)):
                 np.logaddexp(wealth[arm], log, out=wealth[arm])
-                p = binom.sf(wins - 1, n_wins + n_losses, 0.5)
+                p = bdtrc(wins - 1, n_wins + n_losses, 0.5) if wins else 1.0
                 p_values[arm] = min(p_values[arm], p)
     return np.maximum(wealth.max(axis=1), 0.0), p_values
 
 
 def _table(scores, value_range):
     """Return the scores as an array in memory, and the names of the models."""
-    table = read_scores(scores)
+    table = scores if isinstance(scores, Scores) else read_scores(scores)
     names = tuple(map(str, table.columns)) if isinstance(table, Scores) else None
     low, high = value_range
-    values = check_in("scores", refuse_masks("scores", np.asarray(table)),
+    values = table.values if isinstance(table, Scores) else np.asarray(table)
+    values = check_in("scores", refuse_masks("scores", values),
                       f"in value_range [{low:g}, {high:g}]", lambda x: (x >= low) & (x <= high))
     if values.ndim != 2 or values.shape[1] < 2 or not len(values):
         raise ValueError("scores must have at least one row, and a column for each of at least two "

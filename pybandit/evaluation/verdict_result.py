@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from pybandit._shared.checks import check_positive
 from pybandit._shared.drawing import COLOURS, EXACT, axes_or_new, draw_points, percent, tidy
@@ -129,12 +128,14 @@ class Verdict(Record):
         ValueError
             If there are no items, or `lift` is not positive.
         """
+        from scipy.special import ndtri
+
         lift = check_positive("lift", lift)
         if self.n < 2:
             raise ValueError(f"more needs at least two items; got {self.n}")
         factor = MEDIAN_ITEMS
         if self.final != "none":
-            factor = (norm.isf((1 - SHARE) * self.delta / 2) + norm.isf(0.2)) ** 2
+            factor = (ndtri((1 - SHARE) * self.delta / 2) + ndtri(0.2)) ** 2
         return max(0, math.ceil(factor * (self.std / lift) ** 2) - self.n)
 
     def plot(self, ax: Any = None) -> Any:
