@@ -231,12 +231,8 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
                                   .drained = finite ? 1.0 : 0.0, .alpha = alpha};
     for (int64_t g = 0; g < n_bets; g++)
         confidence->bets[g] = bets[g];
-    if (method == PB_CONFIDENCE_BETTING) {
+    if (method == PB_CONFIDENCE_BETTING)
         confidence->scaled = *scaled;
-        confidence->scaled.size = confidence->size;
-        confidence->scaled.drained = confidence->drained;
-        confidence->scaled.level = 2.0 * log(2.0 / alpha);
-    }
     for (int side = 0; side < 2; side++)
         confidence->ahead[side].mean = INFINITY;
     confidence->lower = bounded ? 0.0 : -INFINITY;

@@ -5,6 +5,59 @@
 
 enum { SHIFT = 400 };
 
+static const double LARGEST_PLAN = 30000.0;
+static const double STEADY_CAP = 0.6, PLANNED = 3.0;
+
+/*
+ * A bet of amplitude g is best after about (3/g)^2 values. Falling bets are best for the first
+ * values; of the others, each serves the numbers of values around its best one. Bets at different
+ * caps keep wealth apart where most bets are at their cap.
+ */
+typedef struct {
+    double amplitude, weight, cap;
+} bet;
+
+static const bet FINITE_FALLING[] = {{1.0, 0.16, 0.6}, {1.0, 0.05, 0.9}};
+static const bet FINITE_LARGE[] = {{1.0, 0.1, 0.9}};
+/* weights of amplitudes 1, 1/2, 1/4, ... */
+static const double FINITE_STEADY[] = {0.14, 0.14,  0.04,  0.06,  0.11,   0.12,
+                                       0.05, 0.018, 0.006, 0.003, 0.0018, 0.0012};
+static const bet ENDLESS_FALLING[] = {{1.0, 0.2, 0.6}, {1.0, 0.03, 0.9}};
+static const bet ENDLESS_LARGE[] = {{1.0, 0.07, 0.9}, {2.0, 0.02, 0.9}};
+static const double ENDLESS_STEADY[] = {0.15, 0.07,  0.03, 0.08,     0.08,     0.1,      0.06,
+                                        0.045, 0.02, 0.028125, 0.009375, 0.0046875, 0.0028125};
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+static void add_bet(pb_scaled *bets, int falls, bet one)
+{
+    const int64_t g = bets->n_bets++;
+    (falls ? bets->falling : bets->fixed)[g] = one.amplitude;
+    bets->weight[g] = one.weight;
+    bets->cap[g] = one.cap;
+}
+
+void pb_scaled_init(pb_scaled *bets, double n_values, double population, double planned,
+                    double alpha)
+{
+    const int few = n_values <= LARGEST_PLAN, finite = population < INFINITY;
+    *bets = (pb_scaled){.size = finite ? population : 1.0, .drained = finite ? 1.0 : 0.0,
+                        .level = 2.0 * log(2.0 / alpha)};
+    for (int64_t i = 0; i < COUNT(FINITE_FALLING); i++)
+        add_bet(bets, 1, few ? FINITE_FALLING[i] : ENDLESS_FALLING[i]);
+    for (int64_t i = 0; i < (few ? COUNT(FINITE_LARGE) : COUNT(ENDLESS_LARGE)); i++)
+        add_bet(bets, 0, few ? FINITE_LARGE[i] : ENDLESS_LARGE[i]);
+    for (int64_t i = 0; i < (few ? COUNT(FINITE_STEADY) : COUNT(ENDLESS_STEADY)); i++)
+        add_bet(bets, 0, (bet){ldexp(1.0, -(int)i), few ? FINITE_STEADY[i] : ENDLESS_STEADY[i],
+                               STEADY_CAP});
+    double total = 0.0;
+    for (int64_t g = 0; g < bets->n_bets; g++)
+        total += bets->weight[g];
+    for (int64_t g = 0; g < bets->n_bets; g++)
+        bets->weight[g] *= (planned > 0.0 ? 0.5 : 1.0) / total;
+    if (planned > 0.0)
+        add_bet(bets, 0, (bet){PLANNED / sqrt(planned), 0.5, STEADY_CAP});
+}
+
 void pb_scaled_prepare(const pb_scaled *bets, pb_scaled_moments *moments, const double *values,
                        int64_t n, pb_scaled_value *out)
 {

@@ -3,4 +3,4 @@
 from pybandit.betting._csrc cimport pb_scaled
 
 
-cdef pb_scaled scaled_bets(mixture, population_size, double delta) except *
+cdef pb_scaled scaled_bets(population_size, planned, double delta, most=*) except *

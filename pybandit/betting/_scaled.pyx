@@ -7,33 +7,31 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from pybandit.betting._csrc cimport (
-    PB_SCALED_BETS, pb_scaled, pb_scaled_begin, pb_scaled_moments, pb_scaled_play,
+    pb_scaled, pb_scaled_begin, pb_scaled_init, pb_scaled_moments, pb_scaled_play,
     pb_scaled_prepare, pb_scaled_value, pb_scaled_wealth,
 )
 
 
-cdef pb_scaled scaled_bets(mixture, population_size, double delta) except *:
-    """Return the bets of a mixture for the kernels; `delta` sets how fast falling bets fall."""
+cdef pb_scaled scaled_bets(population_size, planned, double delta, most=math.inf) except *:
+    """Return the bets for a population and a planned number of values, or None.
+
+    `most` is the largest number of values, if more is known than the population and the plan.
+    """
     cdef pb_scaled bets
-    cdef int64_t g
-    assert len(mixture) <= PB_SCALED_BETS, len(mixture)
-    bets.n_bets = len(mixture)
-    for g in range(PB_SCALED_BETS):
-        bets.fixed[g] = bets.falling[g] = bets.cap[g] = bets.weight[g] = 0.0
-    for g, bet in enumerate(mixture):
-        if bet.falls:
-            assert g < 4, g
-            bets.falling[g] = bet.amplitude
-        else:
-            bets.fixed[g] = bet.amplitude
-        bets.cap[g], bets.weight[g] = bet.cap, bet.weight
-    bets.size = 1.0 if population_size == math.inf else population_size
-    bets.drained = population_size != math.inf
-    bets.level = 2.0 * math.log(2.0 / delta)
+    n_values = min(population_size, most, math.inf if planned is None else planned)
+    pb_scaled_init(&bets, n_values, population_size, 0.0 if planned is None else planned, delta)
     return bets
 
 
-def log_wealth(double[::1] values, double mean, mixture, population_size, double delta):
+def mixture(population_size=math.inf, planned=None):
+    """Return amplitude, 1.0 if it falls with time, weight and cap of each bet: shape (n_bets, 4)."""
+    cdef pb_scaled bets = scaled_bets(population_size, planned, 0.05)
+    return np.array([(bets.fixed[g] + bets.falling[g], bets.falling[g] > 0.0, bets.weight[g],
+                      bets.cap[g]) for g in range(bets.n_bets)])
+
+
+def log_wealth(double[::1] values, double mean, double delta, *, population_size=math.inf,
+               planned=None, most=math.inf):
     """Return the log of the wealth after each value, against both one-sided hypotheses.
 
     Parameters
@@ -42,10 +40,10 @@ def log_wealth(double[::1] values, double mean, mixture, population_size, double
         In [0, 1].
     mean : float
         In (0, 1).
-    mixture : list of Bet
-    population_size : int or math.inf
     delta : float
         For the bets that fall with time.
+    population_size, planned, most : optional
+        They select the bets; see `scaled_bets`.
 
     Returns
     -------
@@ -53,7 +51,7 @@ def log_wealth(double[::1] values, double mean, mixture, population_size, double
         Against "the mean is at most `mean`" and against "the mean is at least `mean`".
     """
     cdef int64_t n = values.shape[0], side
-    cdef pb_scaled bets = scaled_bets(mixture, population_size, delta)
+    cdef pb_scaled bets = scaled_bets(population_size, planned, delta, most)
     cdef pb_scaled_moments moments = pb_scaled_moments(0, 0.0, 0.0)
     cdef pb_scaled_wealth wealth
     logs = np.empty((2, n))

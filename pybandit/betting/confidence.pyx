@@ -14,7 +14,6 @@ from pybandit.betting._sequence_checks import (
     ARRAYS, OPTIONS, check_ends_for, check_method, check_plan, check_population, check_room,
     check_sequence_state, check_values,
 )
-from pybandit.betting._mixtures import mixture_for
 from pybandit.betting._state import check_mapping
 
 cimport cython
@@ -232,7 +231,7 @@ cdef class ConfidenceSequence:
         largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
         cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets or 1)
         if method == "betting":
-            bets = scaled_bets(mixture_for(population_size, planned), population_size, delta)
+            bets = scaled_bets(population_size, planned, delta)
         self.guard.begin()
         self.population_size, self.delta, self.value_range = population_size, delta, value_range
         self.method, self.n_bets, self.planned = method, n_bets, planned

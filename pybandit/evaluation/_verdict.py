@@ -20,6 +20,7 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.generators import as_generator
+from pybandit._shared.guard import Guard
 from pybandit._shared.labels import are_same
 from pybandit._shared.types import Floats, Rng
 from pybandit.betting._sequence_checks import check_population
@@ -321,7 +322,7 @@ class RunningVerdict:
     -----
     The order of the items must not depend on their scores. `result` costs O(n).
 
-    **Threads.** One thread at a time.
+    **Threads.** One thread at a time; a second one gets a RuntimeError.
 
     Examples
     --------
@@ -350,10 +351,12 @@ class RunningVerdict:
         if len(self._names) != 2:
             raise ValueError(f"names must be two names; got {shown(names)}")
         self._pairs: list[Floats] = []
+        self._guard = Guard(type(self))
 
     @property
     def n(self) -> int:
-        return sum(map(len, self._pairs))
+        with self._guard:
+            return self._count()
 
     def tell(self, a: ArrayLike, b: ArrayLike) -> None:
         """Add the scores of both models on the next items.
@@ -378,10 +381,12 @@ class RunningVerdict:
             raise ValueError("a and b must be at the ends of value_range, {:g} or {:g}, with "
                              "final='exact'; got other scores".format(*value_range))
         most = min(self._options["population_size"], self._planned or math.inf)
-        if self.n + pair[0].size > most:
-            raise ValueError(f"a and b must have at most {most} items in all, as planned; got "
-                             f"{self.n + pair[0].size}")
-        self._pairs.append(np.column_stack(pair))
+        with self._guard:
+            n = self._count() + pair[0].size
+            if n > most:
+                raise ValueError(f"a and b must have at most {most} items in all, as planned; got "
+                                 f"{n}")
+            self._pairs.append(np.column_stack(pair))
 
     def result(self) -> Verdict:
         """Return the verdict on the items told so far."""
@@ -414,8 +419,12 @@ class RunningVerdict:
         running.tell(*scores.T)
         return running
 
+    def _count(self):
+        return sum(map(len, self._pairs))
+
     def _scores(self):
-        return np.concatenate([np.empty((0, 2)), *self._pairs])
+        with self._guard:
+            return np.concatenate([np.empty((0, 2)), *self._pairs])
 
     def __reduce__(self):
         return RunningVerdict.from_state, (self.get_state(),)

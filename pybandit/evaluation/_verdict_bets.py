@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.types import Floats
-from pybandit.betting._mixtures import mixture_for
 from pybandit.betting._scaled import log_wealth
 from pybandit.betting.confidence import confidence_sequence
 
@@ -58,8 +57,8 @@ def evidence(differences, delta, planned, population_size, final, rng):
     """
     x = (differences + 1.0) / 2.0
     share = 1.0 if final == "none" else SHARE
-    mixture = mixture_for(population_size, planned)
-    log_better, log_worse = log_wealth(x, 0.5, mixture, population_size, delta) + math.log(share)
+    log_better, log_worse = math.log(share) + log_wealth(
+        x, 0.5, delta, population_size=population_size, planned=planned)
     if final != "none" and len(x) == planned:
         pays = _payments(differences, delta, final, rng)
         with np.errstate(divide="ignore"):
@@ -120,18 +119,19 @@ def bounds(x, delta, planned, population_size):
     found = confidence_sequence(x, population_size=population_size, delta=delta, planned=planned)
     lower, upper = float(found.lower[-1]), float(found.upper[-1])
     if x.size <= EXACT_UP_TO and lower < upper:
-        mixture, room = mixture_for(population_size, planned), 0.05 * (upper - lower)
-        lower = _refined(x, lower, room, mixture, population_size, delta)
-        upper = 1.0 - _refined(1.0 - x, 1.0 - upper, room, mixture, population_size, delta)
+        room = 0.05 * (upper - lower)
+        lower = _refined(x, lower, room, delta, planned, population_size)
+        upper = 1.0 - _refined(1.0 - x, 1.0 - upper, room, delta, planned, population_size)
     return 2.0 * lower - 1.0, 2.0 * upper - 1.0
 
 
-def _refined(x, bound, room, mixture, population_size, delta):
+def _refined(x, bound, room, delta, planned, population_size):
     """Return the largest excluded mean in [bound, bound + room]; `bound` is known to be."""
     low, high, enough = bound, min(bound + room, 1.0 - 1e-12), math.log(2.0 / delta)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2.0
-        if log_wealth(x, middle, mixture, population_size, delta)[0].max() >= enough:
+        logs = log_wealth(x, middle, delta, population_size=population_size, planned=planned)
+        if logs[0].max() >= enough:
             low = middle
         else:
             high = middle

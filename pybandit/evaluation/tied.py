@@ -20,7 +20,6 @@ from pybandit._shared.drawing import (
 from pybandit._shared.generators import as_generator
 from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints, Rng
-from pybandit.betting._mixtures import mixture_for
 from pybandit.betting._scaled import log_wealth
 from pybandit.evaluation._reading import read_scores
 from pybandit.evaluation._verdict import check_planned, is_at_ends, means_of_clusters
@@ -273,12 +272,12 @@ def _against(unit, delta, planned):
     from scipy.special import bdtrc
 
     n, n_arms = unit.shape
-    mixture, shares = mixture_for(planned=planned), math.log(n_arms - 1)
+    shares = math.log(n_arms - 1)
     wealth, p_values = np.full((n_arms, n), -np.inf), np.ones(n_arms)
     for one in range(n_arms):
         for other in range(one):
             gain = unit[:, other] - unit[:, one]
-            logs = log_wealth((gain + 1.0) / 2.0, 0.5, mixture, math.inf, delta) - shares
+            logs = log_wealth((gain + 1.0) / 2.0, 0.5, delta, planned=planned) - shares
             n_wins, n_losses = int((gain > 0).sum()), int((gain < 0).sum())
             for arm, log, wins in ((one, logs[0], n_wins), (other, logs[1], n_losses)):
                 np.logaddexp(wealth[arm], log, out=wealth[arm])

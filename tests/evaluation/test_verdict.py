@@ -32,10 +32,9 @@ def test_planned_verdict_matches_published_numbers():
 
 def test_verdict_without_a_plan_matches_published_numbers():
     """The published numbers have the bets for up to 30,000 values, and no bet for the end."""
-    from pybandit.betting._mixtures import mixture_for
     from pybandit.betting._scaled import log_wealth
 
-    logs = log_wealth((A - B + 1) / 2, 0.5, mixture_for(30_000), math.inf, 0.05)
+    logs = log_wealth((A - B + 1) / 2, 0.5, 0.05, most=30_000)
     e = np.exp(logs).mean(axis=0)
     assert e[-1] == pytest.approx(2.060220866, abs=1e-8)
     assert 1 / e.max() == pytest.approx(0.418862229, abs=1e-8)
@@ -173,6 +172,22 @@ def test_running_verdict_equals_the_finished_one():
     with pytest.raises(ValueError, match="ends of value_range"):
         graded.tell(0.5, 0.0)
     assert graded.n == 0 and "no scores yet" in str(graded.result())
+
+
+def test_modified_states_raise():
+    running = pb.evaluation.RunningVerdict(planned=9, final="exact")
+    running.tell([1, 0, 1], [0, 0, 1])
+    state = running.get_state()
+    assert pb.evaluation.RunningVerdict.from_state(state).result() == running.result()
+    for name, value in [("scores", np.full((3, 2), 0.5)), ("scores", np.zeros((2, 3))),
+                        ("scores", np.zeros((10, 2))), ("scores", [["a", "b"]]), ("planned", 2),
+                        ("planned", None), ("delta", 2.0), ("names", ("a",)), ("final", "auto"),
+                        ("margin", -1.0), ("value_range", (1, 0)), ("population_size", 0)]:
+        with pytest.raises((ValueError, TypeError)):
+            pb.evaluation.RunningVerdict.from_state({**state, name: value})
+    for wrong in (None, {}, {**state, "more": 1}):
+        with pytest.raises(ValueError, match="state must have the entries"):
+            pb.evaluation.RunningVerdict.from_state(wrong)
 
 
 def test_looking_early_uses_bets_alone():

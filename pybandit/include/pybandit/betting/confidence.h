@@ -60,8 +60,8 @@ typedef struct {
 
 /*
  * Starts a sequence. Assumed, not checked: population >= 1, infinite if values are
- * independent; 0 < alpha < 1. PB_CONFIDENCE_BETTING needs `scaled`, of which n_bets, amplitudes,
- * caps and weights are copied; the weights add up to 1. The exponential forms need
+ * independent; 0 < alpha < 1. PB_CONFIDENCE_BETTING needs `scaled`, which is copied: bets for the
+ * same population and alpha, whose weights add up to 1. The exponential forms need
  * 1 <= n_bets <= PB_CONFIDENCE_BETS bets, positive and increasing, and below 1 for
  * PB_CONFIDENCE_BERNSTEIN. What a method does not need may be NULL and 0.
  */

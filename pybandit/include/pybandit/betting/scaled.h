@@ -56,6 +56,15 @@ typedef struct {
 } pb_scaled_wealth;
 
 /*
+ * Sets the bets. At most `n_values` values are expected, INFINITY if nothing is known: from 30,001
+ * on there are smaller bets too. With planned > 0, half of the wealth is on one more bet, of
+ * amplitude 3 / sqrt(planned). Assumed: population >= 1, INFINITY if values are independent;
+ * 0 < alpha < 1. The caller may set other bets instead, before the first value.
+ */
+void pb_scaled_init(pb_scaled *bets, double n_values, double population, double planned,
+                    double alpha);
+
+/*
  * Prepares n values in [0, 1] and adds them to the moments. Assumed: at most N in all.
  */
 void pb_scaled_prepare(const pb_scaled *bets, pb_scaled_moments *moments, const double *values,
