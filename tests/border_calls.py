@@ -35,7 +35,8 @@ UNCALLED = {
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
     "Controls", "Layout", "Plates", "Dialect", "z_prime", "kind_of", "write_report",
-    "ThresholdResult", "TiedSet", "Verdict", "best_of_async", "get_include", "main", "run_race", "to_arviz"}
+    "ThresholdResult", "TiedSet", "Verdict",
+    "best_of_async", "get_include", "main", "run_race", "to_arviz"}
 
 
 def log_likelihood(n, points):

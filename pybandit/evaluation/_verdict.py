@@ -113,7 +113,7 @@ def verdict(a: Any, b: Any, *, margin: float | None = None, delta: float = 0.05,
     exact test rejects at level .8 delta. The power at the full read is .92 to 1 of that of
     McNemar's test at level delta, looked at once.
 
-    Cost: O(n). Values of 20,000 items take NNN ms.
+    Cost: O(n); 20,000 items take about .1 s, most of it to find the interval.
 
     Examples
     --------
@@ -122,7 +122,8 @@ def verdict(a: Any, b: Any, *, margin: float | None = None, delta: float = 0.05,
     >>> base = rng.random(500) < 0.6
     >>> new = base ^ (rng.random(500) < np.where(base, 0.05, 0.3))
     >>> result = pb.verdict(new, base)
-    >>> print(result)  # doctest: +SKIP
+    >>> print(result)
+    a is better than b: difference of the means 0.09, between 0.0328 and 0.133 (95 % interval), p = 1.9e-05; 500 items
     """
     value_range = check_ends(value_range)
     values_a, values_b, names = _pair(a, b)
@@ -171,8 +172,8 @@ def _checked(margin, delta, value_range, population_size, final):
         margin = check_scalar("margin", margin, "finite and above 0",
                               lambda x: np.isfinite(x) & (x > 0))
     if final in ("exact", "sign-flip") and not math.isinf(population_size):
-        raise ValueError("final must be 'auto' or 'none' for a finite population, whose difference "
-                         f"is known at its end; got {final!r}")
+        raise ValueError(f"population_size must be math.inf with final={final!r}, as the difference "
+                         f"of a finite population is known at its end; got {population_size}")
     return {"margin": margin, "delta": delta, "value_range": value_range,
             "population_size": population_size, "final": final}
 
@@ -338,16 +339,17 @@ class RunningVerdict:
                  population_size: float = math.inf,
                  final: Literal["none", "exact", "sign-flip"] = "none",
                  names: tuple[str, str] = ("a", "b")) -> None:
+        self._options = _checked(margin, delta, check_ends(value_range), population_size, final)
         if final == "auto":
             raise ValueError("final must be said before the run: 'none', 'exact' or 'sign-flip'; "
                              "got 'auto'")
-        self._options = _checked(margin, delta, check_ends(value_range), population_size, final)
         if planned is not None:
             planned = check_integer("planned", planned, 1)
         if final != "none" and planned is None:
             raise ValueError(f"planned must be given for final={final!r}; got None")
         self._planned = planned
-        self._names = tuple(map(str, as_list("names", names, "two names", 2)))
+        self._names = tuple(map(str, as_list("names", refuse_masks("names", names),
+                                                   "two names", 2)))
         if len(self._names) != 2:
             raise ValueError(f"names must be two names; got {shown(names)}")
         self._pairs: list[Floats] = []

@@ -288,11 +288,12 @@ def _against(unit, delta, planned):
 
 def _table(scores, value_range):
     """Return the scores as an array in memory, and the names of the models."""
+    scores = refuse_masks("scores", scores)
     table = scores if isinstance(scores, Scores) else read_scores(scores)
     names = tuple(map(str, table.columns)) if isinstance(table, Scores) else None
     low, high = value_range
     values = table.values if isinstance(table, Scores) else np.asarray(table)
-    values = check_in("scores", refuse_masks("scores", values),
+    values = check_in("scores", values,
                       f"in value_range [{low:g}, {high:g}]", lambda x: (x >= low) & (x <= high))
     if values.ndim != 2 or values.shape[1] < 2 or not len(values):
         raise ValueError("scores must have at least one row, and a column for each of at least two "

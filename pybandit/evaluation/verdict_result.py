@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_positive
+from pybandit._shared.checks import MOST_PULLS, check_positive
 from pybandit._shared.drawing import COLOURS, EXACT, axes_or_new, draw_points, percent, tidy
 from pybandit._shared.records import Record
 from pybandit.evaluation._verdict_bets import SHARE
@@ -63,7 +63,7 @@ class Verdict(Record):
     >>> rng = np.random.default_rng(1)
     >>> result = pb.verdict(rng.random(400) < 0.75, rng.random(400) < 0.6)
     >>> result.decision, round(result.difference, 3)
-    ('better', 0.185)
+    ('better', 0.175)
     """
 
     decision: str
@@ -136,7 +136,8 @@ class Verdict(Record):
         factor = MEDIAN_ITEMS
         if self.final != "none":
             factor = (ndtri((1 - SHARE) * self.delta / 2) + ndtri(0.2)) ** 2
-        return max(0, math.ceil(factor * (self.std / lift) ** 2) - self.n)
+        needed = factor * (self.std / lift) ** 2
+        return max(0, math.ceil(min(needed, MOST_PULLS)) - self.n)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference with its interval, and the margin.

@@ -27,6 +27,8 @@ def wealth(x, mean, population_size=math.inf, planned=None, most=math.inf, delta
 @pytest.mark.parametrize("size", [None, 400])
 @pytest.mark.parametrize("name", MIXTURES)
 def test_wealth_matches_the_reference(name, size, planned):
+    if size and name == "endless":
+        pytest.skip("a population of 400 has the finite mixture")
     if planned and name == "endless":
         planned = 100_000
     rng = np.random.default_rng(3)

@@ -213,7 +213,7 @@ def test_edges():
     ({"planned": 299}, "planned must be at least the number of items, 300"),
     ({"value_range": (0, 0.5)}, "a must be in value_range"),
     ({"final": "t"}, "final"), ({"population_size": 10}, "population_size must be at least"),
-    ({"final": "exact", "population_size": 400}, "finite population"),
+    ({"final": "exact", "population_size": 400}, "population_size must be math.inf with final"),
     ({"value_range": (0, 2), "final": "exact"}, "between the ends of value_range"),
 ])
 def test_invalid_options_raise(options, words):
