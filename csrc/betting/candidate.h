@@ -95,7 +95,8 @@ static inline double place_below(const pb_candidate *ahead, pb_candidate *next, 
     next->mean = mean;
     for (int g = 0; g < PB_SCALED_BETS; g++) {
         const double gain = d * (ahead->slope[g] - 0.5 * d * ahead->curve[g]);
-        next->capital[g] = ahead->capital[g] * (gain > 0.0 ? exp(gain) : 1.0);
+        /* by its log, because exp(gain) may overflow where the wealth is tiny; 0 stays 0 */
+        next->capital[g] = gain > 0.0 ? exp(log(ahead->capital[g]) + gain) : ahead->capital[g];
         total += next->capital[g];
     }
     return total;

@@ -20,7 +20,7 @@
 
 enum {
     STEPS = 256, /* a candidate lies width / STEPS above the bound */
-    AHEAD = 5,    /* the one further ahead lies width / AHEAD above it */
+    AHEAD = 4,    /* the one further ahead lies width / AHEAD above it */
     FEW = 128     /* up to as many values, every candidate is played exactly */
 };
 
@@ -52,7 +52,8 @@ static double place(pb_confidence *c, int side, const pb_scaled_value *history, 
     pb_candidate *next = &c->candidate[side], *ahead = &c->ahead[side];
     if (c->count <= FEW)
         return replay(c, next, side, history, mean, 0);
-    if (!(mean < ahead->mean && ahead->mean < INFINITY)) {
+    /* one that was placed when the width was twice as large gives a poor bound on the wealth */
+    if (!(mean < ahead->mean && ahead->mean - mean <= 2.0 * width / AHEAD)) {
         ahead->reach = width / AHEAD;
         replay(c, ahead, side, history, mean + ahead->reach, 1);
     }

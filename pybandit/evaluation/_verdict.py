@@ -122,8 +122,10 @@ def verdict(a: Any, b: Any, *, margin: float | None = None, delta: float = 0.05,
     >>> base = rng.random(500) < 0.6
     >>> new = base ^ (rng.random(500) < np.where(base, 0.05, 0.3))
     >>> result = pb.verdict(new, base)
-    >>> print(result)
-    a is better than b: difference of the means 0.09, between 0.0328 and 0.133 (95 % interval), p = 1.9e-05; 500 items
+    >>> print(str(result).split(":")[0])
+    a is better than b
+    >>> result.difference, round(result.p_value, 6)
+    (0.09, 1.9e-05)
     """
     value_range = check_ends(value_range)
     values_a, values_b, names = _pair(a, b)
@@ -172,7 +174,7 @@ def _checked(margin, delta, value_range, population_size, final):
         margin = check_scalar("margin", margin, "finite and above 0",
                               lambda x: np.isfinite(x) & (x > 0))
     if final in ("exact", "sign-flip") and not math.isinf(population_size):
-        raise ValueError(f"population_size must be math.inf with final={final!r}, as the difference "
+        raise ValueError(f"population_size must be math.inf with final={final!r}: the difference "
                          f"of a finite population is known at its end; got {population_size}")
     return {"margin": margin, "delta": delta, "value_range": value_range,
             "population_size": population_size, "final": final}
