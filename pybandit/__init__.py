@@ -33,7 +33,8 @@ _check_compiled()
 _NAMES = {
     "betting": ("BettingRace", "BettingThreshold", "BudgetRace", "Costs", "CountRace",
                 "confidence_sequence"),
-    "evaluation": ("Calls", "Items", "best_of", "best_of_async", "best_of_pairs"),
+    "evaluation": ("Calls", "Items", "best_of", "best_of_async", "best_of_pairs", "tied_set",
+                   "verdict"),
     "montecarlo": ("combine_estimators",),
     "policies": ("Policy",),
     "racing": ("Factors", "RacingSampler", "race"),
@@ -81,6 +82,8 @@ __all__ = [
     "stopping",
     "studies",
     "tables",
+    "tied_set",
+    "verdict",
     "webtests",
 ]
 
@@ -110,7 +113,15 @@ if _typing.TYPE_CHECKING:
         CountRace,
         confidence_sequence,
     )
-    from pybandit.evaluation import Calls, Items, best_of, best_of_async, best_of_pairs
+    from pybandit.evaluation import (
+        Calls,
+        Items,
+        best_of,
+        best_of_async,
+        best_of_pairs,
+        tied_set,
+        verdict,
+    )
     from pybandit.montecarlo import combine_estimators
     from pybandit.policies import Policy
     from pybandit.racing import Factors, RacingSampler, race

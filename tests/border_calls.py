@@ -35,7 +35,8 @@ UNCALLED = {
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
     "Controls", "Layout", "Plates", "Dialect", "z_prime", "kind_of", "write_report",
-    "ThresholdResult", "best_of_async", "get_include", "main", "run_race", "to_arviz"}
+    "ThresholdResult", "TiedSet", "Verdict",
+    "best_of_async", "get_include", "main", "run_race", "to_arviz"}
 
 
 def log_likelihood(n, points):
@@ -229,6 +230,10 @@ def retired(arm):
     return pb.CountRace(3).retire(arm)
 
 
+def exponential(values, **options):
+    return pb.confidence_sequence(values, method="hoeffding", **options)
+
+
 BETTING = {
     pb.betting.Bets: {},
     pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
@@ -239,8 +244,21 @@ BETTING = {
     pb.CountRace: dict(n_arms=3),
     counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5], squares=[2, 3, 4]),
     split: dict(n=7), retired: dict(arm=1),
-    pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
+    pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3], planned=9),
+    exponential: dict(values=[0.1, 0.5, 0.3], n_bets=4),
 }
+
+
+def verdict_at_once(**options):
+    return pb.verdict(**options)
+
+
+def told_verdict(a, b):
+    return pb.evaluation.RunningVerdict().tell(a, b)
+
+
+def more_items(lift):
+    return pb.verdict([1, 0, 1, 1], [0, 0, 1, 0]).more(lift)
 
 
 async def coins(model, item):
@@ -260,7 +278,12 @@ def raced(**options):
     return pb.evaluation.run_race(race, np.full((20, 3), 0.5), **options)
 
 
-EVALUATION = {pb.evaluation.read_scores: dict(
+TWO = dict(a=[1, 0, 1, 1], b=[0, 0, 1, 0], margin=0.1, clusters=[1, 1, 2, 3])
+EVALUATION = {pb.verdict: TWO, verdict_at_once: dict(TWO, final="sign-flip"),
+              pb.evaluation.RunningVerdict: dict(planned=9, margin=0.1, final="exact"),
+              told_verdict: dict(a=[1, 0], b=[0, 0]), more_items: dict(lift=0.1),
+              pb.tied_set: dict(scores=[[1, 0, 1], [0, 0, 1]], clusters=["a", "b"]),
+              pb.evaluation.read_scores: dict(
                   source=LOGS, metric=["exact_match", "acc"], filter=["strict", "none"],
                   failed=0.0),
               pb.Calls: dict(block_size=4, concurrency=2, retry=OSError, timeout=60.0,

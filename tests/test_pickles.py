@@ -205,7 +205,7 @@ OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "Bandi
           "FunctionPolicy",
           "Laplace", "MetropolisStep", "Policy", "RaceResult",
           "Recommendation", "SimulationResult", "SliceResult", "SplitCheck", "Status", "Study",
-          "TellResult", "ThresholdResult", "VerifyResult"}
+          "TellResult", "ThresholdResult", "TiedSet", "Verdict", "VerifyResult"}
 
 
 @pytest.mark.parametrize("kind", COPIES)

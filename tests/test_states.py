@@ -8,10 +8,10 @@ from policies.every_class import EVERY
 
 # BudgetRace, ConfidenceSequence, CountRace: betting/test_mutated_states.py; TableBandit:
 # simulation/ of that name; FunctionPolicy: simulation/test_numba.py; Study:
-# studies/test_mutated_states.py
+# studies/test_mutated_states.py; RunningVerdict: evaluation/test_verdict.py
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
     pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
-    pb.numba.FunctionPolicy, pb.Study}
+    pb.numba.FunctionPolicy, pb.Study, pb.evaluation.RunningVerdict}
 # states defined by scikit-learn, and states of frozen records
 OTHERS = {"BanditSearchCV", "BestOfResult", "ThresholdResult"}
 

@@ -2,171 +2,104 @@
 #define CANDIDATE_H
 
 /*
- * The wealth of bets against one candidate for a bound, value by value: the hot loop of
- * confidence sequences by betting. Private to confidence.c.
+ * The wealth of scaled bets against one candidate for a bound, and a lower bound on the wealth
+ * against all smaller candidates. Private to confidence.c.
+ *
+ * Let L(mu) be the log wealth of one bet against mu, a candidate ahead. For mu' = mu - d:
+ * - a bet below its cap at mu has the same stake b at mu', and log(1 + b (x - m)) grows by at least
+ *   s d - s^2 d^2 / 2, with s = tilt b / (1 + b (x - m)) at mu;
+ * - the log of a bet at its cap, 1 - c + c x / m, is convex, so while the bet stays at its cap it
+ *   grows by at least d tilt c x / (m (m (1 - c) + c x));
+ * - a bet with wanted stake u that leaves its cap grows by at least d tilt times the smaller of that
+ *   slope and of u / (1 + u (x - m')), the least slope below the cap.
+ * So L(mu') >= L(mu) + slope d - curve d^2 / 2, with sums of these over the values.
  */
 #include "pybandit/betting/confidence.h"
 
-#include "../_shared/wide.h"
+#include "stakes.h"
 
-#include <math.h>
-#include <stddef.h>
-
-enum {
-    BLOCK = 64, /* values between two removals of small wealth; a multiple of LANES */
-    VECTORS = PB_CONFIDENCE_BETS / LANES
-};
-
-static const double CAP = 0.9;            /* share of wealth at risk; Bernstein bet */
-static const double SMALLEST_MEAN = 1e-9; /* keeps m positive despite rounding */
-/* Stays normal after 64 factors of 0.1. Smaller wealth is set to 0; the bound stays valid. */
-static const double SMALLEST_CAPITAL = 0x1p-800;
-
-/* A block of values, prepared for the bets. */
-typedef struct {
-    double before[BLOCK]; /* sum of the earlier values */
-    double edge[BLOCK];   /* (x - m) N / (N - t + 1) */
-    double cap[BLOCK];    /* largest bet: 0.9 / m in these units */
-} block;
-
-/* Returns the size of the remaining population before the value with index t. */
-ALWAYS_INLINE double remaining(const pb_confidence *c, double t)
+/* Adds to slope and curve of each bet what one value adds. Called before the wealth changes. */
+ALWAYS_INLINE void lean(const pb_scaled *bets, const pb_scaled_value *value, const wager *w,
+                        pb_candidate *ahead, const int n_vectors)
 {
-    return c->size - c->drained * t;
-}
-
-/* Prepares n values of a side from index `first`; returns the sum of values including them. */
-ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const double *values,
-                             int64_t first, int n, double sum)
-{
-    for (int i = 0; i < n; i++) {
-        b->edge[i] = side ? 1.0 - values[i] : values[i];
-        b->before[i] = sum;
-        sum += b->edge[i];
-    }
-    const double start = (double)first, total = c->size * c->candidate[side];
-    for (int i = 0; i < n; i++) {
-        const double inverse = 1.0 / remaining(c, start + (double)i);
-        const double expected = (total - c->drained * b->before[i]) * inverse;
-        const double mean = larger(expected, SMALLEST_MEAN);
-        const double tilt = c->size * inverse;
-        b->edge[i] = (b->edge[i] - mean) * tilt;
-        b->cap[i] = CAP / (mean * tilt);
-    }
-    /* padding that does not change the wealth */
-    for (int i = n; i % LANES; i++) {
-        b->edge[i] = 0.0;
-        b->cap[i] = INFINITY;
-    }
-    return sum;
-}
-
-/* four of the eight lanes of two vectors, selected by index */
-#if defined(HAS_VECTORS) && defined(__clang__)
-#define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#elif defined(HAS_VECTORS)
-#define SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (mask){i, j, k, l})
-#endif
-
-/* Writes the sum of the lanes of each of four vectors. */
-ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
-{
-#ifdef SHUFFLE
-    const vector a = SHUFFLE(in[0], in[1], 0, 4, 2, 6) + SHUFFLE(in[0], in[1], 1, 5, 3, 7);
-    const vector b = SHUFFLE(in[2], in[3], 0, 4, 2, 6) + SHUFFLE(in[2], in[3], 1, 5, 3, 7);
-    *out = SHUFFLE(a, b, 0, 1, 4, 5) + SHUFFLE(a, b, 2, 3, 6, 7);
-#else
-    for (int v = 0; v < LANES; v++)
-        LANE(*out, v) = (LANE(in[v], 0) + LANE(in[v], 1)) + (LANE(in[v], 2) + LANE(in[v], 3));
-#endif
-}
-
-/*
- * Plays n prepared values; returns the largest total wealth along the way. The first n_free
- * vectors of bets are below every cap of the block.
- */
-ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, int n,
-                         const int n_vectors, const int n_free)
-{
-    vector kept[VECTORS], stake[VECTORS], peak = ALL(0.0);
+    const double x = w->x, m = w->m, edge = x - m, tilt = w->tilt;
+    const double least = larger(m - tilt * ahead->reach, SMALLEST_MEAN);
     UNROLL
     for (int v = 0; v < n_vectors; v++) {
-        kept[v] = LOAD(capital + v * LANES);
-        stake[v] = LOAD(bets + v * LANES);
-    }
-    for (int i = 0; i < n; i += LANES) {
-        vector total[LANES], sums;
-        UNROLL
-        for (int j = 0; j < LANES; j++) {
-            const double most = b->cap[i + j], edge = b->edge[i + j];
-            const vector cap = ALL(most);
-            UNROLL
-            for (int v = 0; v < n_vectors; v++) {
-                vector placed = stake[v];
-                if (v >= n_free)
-                    EACH placed L = PICK(placed L < cap L, placed L, cap L);
-                EACH kept[v] L *= 1.0 + placed L * edge;
-                EACH total[j] L = v ? total[j] L + kept[v] L : kept[v] L;
-            }
+        WANTED(wanted, bets, value, v);
+        const vector cap = LOAD(bets->cap + v * LANES);
+        MASK(capped, wanted L > cap L * EVERY(w->per_m));
+        VECTOR(slope, wanted L * EVERY(tilt) / (1.0 + wanted L * EVERY(edge)));
+        VECTOR(curve, slope L * slope L);
+        if (ANY(capped)) {
+            VECTOR(at_cap, cap L * EVERY(x) / (EVERY(m) * (EVERY(m) * (1.0 - cap L) +
+                                                           cap L * EVERY(x))));
+            VECTOR(below, wanted L / (1.0 + wanted L * EVERY(x - least)));
+            MASK(stays, wanted L >= cap L * EVERY(1.0 / least));
+            EACH below L = PICK(stays L, at_cap L, below L);
+            EACH slope L = PICK(capped L, EVERY(tilt) * LEAST(at_cap L, below L), slope L);
+            EACH curve L = PICK(capped L, EVERY(0.0), curve L);
         }
-        add_lanes(&sums, total);
-        EACH peak L = PICK(sums L > peak L, sums L, peak L);
+        EACH STORED(ahead->slope + v * LANES) L += slope L;
+        EACH STORED(ahead->curve + v * LANES) L += curve L;
     }
-    UNROLL
-    for (int v = 0; v < n_vectors; v++)
-        STORED(capital + v * LANES) = kept[v];
-    return larger(larger(LANE(peak, 0), LANE(peak, 1)), larger(LANE(peak, 2), LANE(peak, 3)));
 }
 
 /*
- * Returns how many of the four vectors of sixteen bets are below every cap of the block. The
- * caps are bounded below with m N / (N - t + 1) <= (first numerator) / (last denominator).
+ * Plays values[first .. last) against a candidate of a side; `sum` is the sum of the earlier values
+ * of that side. Returns the largest total wealth along the way.
  */
-ALWAYS_INLINE int count_free(const pb_confidence *c, int side, int64_t last, double sum)
+ALWAYS_INLINE double play_all(const pb_scaled *bets, pb_candidate *candidate, int side,
+                              const pb_scaled_value *values, int64_t first, int64_t last,
+                              double sum, const int is_ahead, const int n_vectors)
 {
-    const double left = remaining(c, (double)last);
-    const double total = c->size * c->candidate[side] - c->drained * sum;
-    const double least = CAP * left * left / (c->size * larger(total, SMALLEST_MEAN * left));
-    int64_t below = 0;
-    while (below < c->n_bets && c->bets[below] <= least)
-        below++;
-    return below == c->n_bets ? 4 : (int)(below / LANES);
+    double peak = 0.0;
+    for (int64_t t = first; t < last; t++) {
+        const wager w = wager_on(bets, side, candidate->mean, values + t, t, sum);
+        if (is_ahead && !w.floored)
+            lean(bets, values + t, &w, candidate, n_vectors);
+        peak = larger(peak, stake_all(bets, values + t, &w, candidate->capital, n_vectors));
+        if (t % REST == REST - 1)
+            drop_small(candidate->capital);
+        sum += w.x;
+    }
+    return peak;
 }
 
-/*
- * Plays values[first .. last) against the candidate of a side; `sum` is the sum of the earlier
- * values of that side. Returns 1 if the candidate is excluded.
- */
-WIDE static int play(pb_confidence *c, int side, const double *values, int64_t first,
-                     int64_t last, double sum)
+WIDE static double play(const pb_scaled *bets, pb_candidate *candidate, int side,
+                        const pb_scaled_value *values, int64_t first, int64_t last, double sum,
+                        int is_ahead)
 {
-    block b;
-    const double enough = 2.0 / c->alpha;
-    const int n_vectors = (int)((c->n_bets + LANES - 1) / LANES);
-    double *capital = c->capital[side];
-    while (first < last) {
-        const int64_t whole = BLOCK - first % BLOCK, left = last - first;
-        const int n = (int)(left < whole ? left : whole);
-        const int n_free = count_free(c, side, first + n - 1, sum);
-        sum = prepare(&b, c, side, values + first, first, n, sum);
-        double peak;
-        if (n_vectors > 4)
-            peak = bet(capital, c->bets, &b, n, n_vectors, 0);
-        else
-            switch (n_free) {
-            case 4: peak = bet(capital, c->bets, &b, n, 4, 4); break;
-            case 3: peak = bet(capital, c->bets, &b, n, 4, 3); break;
-            case 2: peak = bet(capital, c->bets, &b, n, 4, 2); break;
-            default: peak = bet(capital, c->bets, &b, n, 4, 0); break;
-            }
-        if (peak >= enough)
-            return 1;
-        first += n;
-        if (first % BLOCK == 0)
-            for (int g = 0; g < PB_CONFIDENCE_BETS; g++)
-                capital[g] = capital[g] < SMALLEST_CAPITAL ? 0.0 : capital[g];
+    if (bets->n_bets > 4 * LANES)
+        return is_ahead
+                   ? play_all(bets, candidate, side, values, first, last, sum, 1, MOST_VECTORS)
+                   : play_all(bets, candidate, side, values, first, last, sum, 0, MOST_VECTORS);
+    return is_ahead ? play_all(bets, candidate, side, values, first, last, sum, 1, 4)
+                  : play_all(bets, candidate, side, values, first, last, sum, 0, 4);
+}
+
+static inline void begin_candidate(const pb_scaled *bets, pb_candidate *candidate, double mean)
+{
+    candidate->mean = mean;
+    for (int g = 0; g < PB_SCALED_BETS; g++) {
+        candidate->capital[g] = bets->weight[g];
+        candidate->slope[g] = candidate->curve[g] = 0.0;
     }
-    return 0;
+}
+
+/* Places a candidate below the one ahead, with the least wealth it can have; returns the total. */
+static inline double place_below(const pb_candidate *ahead, pb_candidate *next, double mean)
+{
+    const double d = ahead->mean - mean;
+    double total = 0.0;
+    next->mean = mean;
+    for (int g = 0; g < PB_SCALED_BETS; g++) {
+        const double gain = d * (ahead->slope[g] - 0.5 * d * ahead->curve[g]);
+        /* by its log, because exp(gain) may overflow where the wealth is tiny; 0 stays 0 */
+        next->capital[g] = gain > 0.0 ? exp(log(ahead->capital[g]) + gain) : ahead->capital[g];
+        total += next->capital[g];
+    }
+    return total;
 }
 
 #endif

@@ -1,56 +1,83 @@
 /*
  * Confidence sequences by betting, and cheaper methods.
  *
- * Betting against "the mean is mu": each bet of a geometric grid multiplies its wealth by
- * 1 + b (x - m), where m is the mean of x if mu is true, and b <= 0.9/m keeps the factor at 0.1
- * or more. If mu is true, the mean wealth is a nonnegative martingale and ever reaches 2/alpha
- * with probability at most alpha/2. The mean wealth falls as mu grows, so excluding mu excludes
- * all smaller values.
+ * Betting against "the mean is mu": each bet multiplies its wealth by 1 + b (x - m), where m is the
+ * mean of x if mu is true (pybandit/betting/scaled.h). If mu is true, the total wealth is a
+ * nonnegative martingale and ever reaches 2/alpha with probability at most alpha/2. The wealth
+ * falls as mu grows, so excluding mu excludes all smaller values.
  *
  * Bisection for the largest excluded mu would replay the history some twenty times per value.
- * Instead, each side keeps one candidate slightly above its bound, and the wealth against it.
- * The history is replayed only when the candidate is excluded, which happens as rarely as the
- * bound moves.
+ * Instead, each side keeps one candidate slightly above its bound, and the wealth against it. When
+ * it is excluded, the next one starts with a lower bound on its wealth that follows from a second
+ * candidate further above (candidate.h). The history is replayed only when the bound reaches that.
  */
 #include "pybandit/betting/confidence.h"
 
 #include <float.h>
+#include <stddef.h>
 
 #include "candidate.h"
 
-enum { STEPS = 256 }; /* a candidate lies width / STEPS above the bound */
+enum {
+    STEPS = 256, /* a candidate lies width / STEPS above the bound */
+    AHEAD = 4,    /* the one further ahead lies width / AHEAD above it */
+    FEW = 128     /* up to as many values, every candidate is played exactly */
+};
 
 static const double FINEST = 1e-9; /* smallest step of a candidate */
 static const double LARGEST_SIZE = 1e200;
 static const double CLOSE = 1e-9;  /* tolerance for rounding on other machines */
+static const double CAP = 0.9;     /* largest bet of the Bernstein form */
 /* The asymptotic bound is tightest when n / (1 - n/N), the clock, has this value. */
 static const double BEST_CLOCK = 1000.0;
 
-/* Sets the candidate and plays the whole history against it; returns 1 if it is excluded. */
-static int replay(pb_confidence *c, int side, const double *values, double candidate)
+/* Returns the size of the remaining population after n values. */
+ALWAYS_INLINE double remaining(const pb_confidence *c, double n)
 {
-    c->candidate[side] = candidate;
-    for (int64_t g = 0; g < c->n_bets; g++)
-        c->capital[side][g] = 1.0 / (double)c->n_bets;
-    return play(c, side, values, 0, c->count, 0.0);
+    return c->size - c->drained * n;
+}
+
+/* Plays all values against a new candidate; returns the largest total wealth. */
+static double replay(pb_confidence *c, pb_candidate *candidate, int side,
+                     const pb_scaled_value *history, double mean, int is_ahead)
+{
+    begin_candidate(&c->scaled, candidate, mean);
+    return play(&c->scaled, candidate, side, history, 0, c->count, 0.0, is_ahead);
+}
+
+/* Sets the next candidate of a side; returns its wealth, or a lower bound on it. */
+static double place(pb_confidence *c, int side, const pb_scaled_value *history, double mean,
+                    double width)
+{
+    pb_candidate *next = &c->candidate[side], *ahead = &c->ahead[side];
+    if (c->count <= FEW)
+        return replay(c, next, side, history, mean, 0);
+    /* one that was placed when the width was twice as large gives a poor bound on the wealth */
+    if (!(mean < ahead->mean && ahead->mean - mean <= 2.0 * width / AHEAD)) {
+        ahead->reach = width / AHEAD;
+        replay(c, ahead, side, history, mean + ahead->reach, 1);
+    }
+    return place_below(ahead, next, mean);
 }
 
 /* Moves the bound of a side past every excluded candidate; `other` is the other side's bound. */
-static void walk(pb_confidence *c, int side, const double *values, double other, int crossed)
+static void walk(pb_confidence *c, int side, const pb_scaled_value *history, double other,
+                 int crossed)
 {
-    while (c->candidate[side] < INFINITY) {
-        double *bound = &c->bound[side];
+    double *candidate = &c->candidate[side].mean, *bound = &c->bound[side];
+    const double enough = 2.0 / c->alpha;
+    while (*candidate < INFINITY) {
         if (crossed)
-            *bound = larger(*bound, c->candidate[side]);
+            *bound = larger(*bound, *candidate);
         const double width = 1.0 - *bound - other;
         const double step = larger(width / STEPS, FINEST);
         /* a candidate placed when the width was twice as large is too far away */
-        if (!crossed && c->candidate[side] > *bound && c->candidate[side] <= *bound + 2.0 * step)
+        if (!crossed && *candidate > *bound && *candidate <= *bound + 2.0 * step)
             return;
         if (step < width)
-            crossed = replay(c, side, values, *bound + step);
+            crossed = place(c, side, history, *bound + step, width) >= enough;
         else
-            c->candidate[side] = INFINITY;
+            *candidate = INFINITY;
     }
 }
 
@@ -62,20 +89,26 @@ static void bound_by_logic(pb_confidence *c)
             c->bound[side] = larger(c->bound[side], c->sum[side] / c->size);
 }
 
-static void add_betting(pb_confidence *c, const double *values)
+static void add_betting(pb_confidence *c, double x, pb_scaled_value *history)
 {
     int crossed[2];
-    for (int side = 0; side < 2; side++)
-        crossed[side] = c->candidate[side] < INFINITY &&
-                        play(c, side, values, c->count, c->count + 1, c->sum[side]);
-    c->sum[0] += values[c->count];
-    c->sum[1] += 1.0 - values[c->count];
+    const int64_t t = c->count;
+    pb_scaled_prepare(&c->scaled, &c->moments, &x, 1, history + t);
+    for (int side = 0; side < 2; side++) {
+        pb_candidate *next = &c->candidate[side], *ahead = &c->ahead[side];
+        crossed[side] = next->mean < INFINITY && play(&c->scaled, next, side, history, t, t + 1,
+                                                      c->sum[side], 0) >= 2.0 / c->alpha;
+        if (ahead->mean < INFINITY)
+            play(&c->scaled, ahead, side, history, t, t + 1, c->sum[side], 1);
+    }
+    c->sum[0] += x;
+    c->sum[1] += 1.0 - x;
     c->count++;
     bound_by_logic(c);
     /* both sides use the old bound of the other: reflected values give reflected bounds */
     const double others[2] = {c->bound[1], c->bound[0]};
     for (int side = 0; side < 2; side++)
-        walk(c, side, values, others[side], crossed[side]);
+        walk(c, side, history, others[side], crossed[side]);
 }
 
 /*
@@ -190,8 +223,8 @@ ALWAYS_INLINE void report(pb_confidence *c)
 }
 
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
-                        double population, double alpha, const double *bets, int64_t n_bets,
-                        int bounded)
+                        double population, double alpha, const pb_scaled *scaled,
+                        const double *bets, int64_t n_bets, int bounded)
 {
     const int finite = population < INFINITY;
     *confidence = (pb_confidence){.method = method, .n_bets = n_bets, .bounded = bounded,
@@ -199,18 +232,20 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
                                   .drained = finite ? 1.0 : 0.0, .alpha = alpha};
     for (int64_t g = 0; g < n_bets; g++)
         confidence->bets[g] = bets[g];
+    if (method == PB_CONFIDENCE_BETTING)
+        confidence->scaled = *scaled;
+    for (int side = 0; side < 2; side++)
+        confidence->ahead[side].mean = INFINITY;
     confidence->lower = bounded ? 0.0 : -INFINITY;
     confidence->upper = bounded ? 1.0 : INFINITY;
 }
 
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
-                       double *lower, double *upper)
+                       pb_scaled_value *history, double *lower, double *upper)
 {
-    const int again = confidence->method == PB_CONFIDENCE_BETTING;
-    const double *all = again ? values - confidence->count : values;
     for (int64_t i = 0; i < n; i++) {
         switch (confidence->method) {
-        case PB_CONFIDENCE_BETTING: add_betting(confidence, all); break;
+        case PB_CONFIDENCE_BETTING: add_betting(confidence, values[i], history); break;
         case PB_CONFIDENCE_ASYMPTOTIC: add_asymptotic(confidence, values[i]); break;
         default: add_tilted(confidence, values[i]); break;
         }
@@ -220,55 +255,9 @@ void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t 
     }
 }
 
-static int near(double a, double b, double scale)
+static int is_near(double a, double b, double scale)
 {
     return a == b || fabs(a - b) <= CLOSE * scale;
-}
-
-/* Returns 1 if the values exclude the bound of a side, or if it is the logical bound. */
-static int is_excluded(pb_confidence *c, int side, const double *values)
-{
-    const double bound = c->bound[side];
-    const double logic = c->drained > 0.0 ? c->sum[side] / c->size : 0.0;
-    return bound == logic || (bound > logic && bound < 1.0 && replay(c, side, values, bound));
-}
-
-/* Returns 1 if the wealth against a side's candidate is that of the values and excludes nothing. */
-static int is_played(pb_confidence *c, int side, const double *values)
-{
-    const double candidate = c->candidate[side];
-    if (candidate == INFINITY)
-        return 1;
-    double kept[PB_CONFIDENCE_BETS];
-    for (int64_t g = 0; g < c->n_bets; g++)
-        kept[g] = c->capital[side][g];
-    int same = candidate > c->bound[side] && candidate < 1.0 &&
-               !replay(c, side, values, candidate);
-    for (int64_t g = 0; same && g < c->n_bets; g++)
-        same = fabs(kept[g] - c->capital[side][g]) <= CLOSE * c->capital[side][g];
-    return same;
-}
-
-static int betting_agrees(pb_confidence *c, const double *values)
-{
-    double sum[2] = {0.0, 0.0};
-    for (int64_t t = 0; t < c->count; t++) {
-        sum[0] += values[t];
-        sum[1] += 1.0 - values[t];
-    }
-    if (sum[0] != c->sum[0] || sum[1] != c->sum[1])
-        return 0;
-    for (int side = 0; side < 2; side++) {
-        const double candidate = c->candidate[side], alpha = c->alpha;
-        if (!is_played(c, side, values))
-            return 0;
-        c->alpha *= 1.0 + CLOSE; /* the grid of another machine may differ in its last bits */
-        if (!is_excluded(c, side, values))
-            return 0;
-        c->candidate[side] = candidate;
-        c->alpha = alpha;
-    }
-    return 1;
 }
 
 /* Returns 1 if the bounds follow from the exponents: solving again does not move them. */
@@ -283,13 +272,13 @@ static int exponents_agree(pb_confidence *c)
             if (!(c->clock[g] > 0.0 && c->gain[g] <= c->clock[g] * (1.0 + CLOSE)))
                 return 0;
         solve(c, side);
-        if (!near(c->bound[side], before[side], 1.0))
+        if (!is_near(c->bound[side], before[side], 1.0))
             return 0;
     }
     return 1;
 }
 
-int pb_confidence_agrees(const pb_confidence *confidence, const double *values)
+int pb_confidence_agrees(const pb_confidence *confidence)
 {
     pb_confidence c = *confidence;
     const double n = (double)c.count;
@@ -297,15 +286,14 @@ int pb_confidence_agrees(const pb_confidence *confidence, const double *values)
         return 1;
     const double spread = c.bounded ? 1.0 : 1.0 + fabs(c.sum[0]) + sqrt(n * c.square);
     if (c.bounded && !(c.sum[0] >= 0.0 && c.sum[0] <= n && c.sum[1] >= 0.0 && c.sum[1] <= n &&
-                       near(c.sum[0] + c.sum[1], n, n)))
-        return 0;
-    if (c.method == PB_CONFIDENCE_BETTING && !betting_agrees(&c, values))
+                       is_near(c.sum[0] + c.sum[1], n, n)))
         return 0;
     if ((c.method == PB_CONFIDENCE_BERNSTEIN || c.method == PB_CONFIDENCE_HOEFFDING) &&
         !exponents_agree(&c))
         return 0;
-    if (c.method == PB_CONFIDENCE_ASYMPTOTIC && !near(c.mean * n, c.sum[0], spread * n))
+    if (c.method == PB_CONFIDENCE_ASYMPTOTIC && !is_near(c.mean * n, c.sum[0], spread * n))
         return 0;
     report(&c);
-    return near(c.lower, confidence->lower, spread) && near(c.upper, confidence->upper, spread);
+    return is_near(c.lower, confidence->lower, spread) &&
+           is_near(c.upper, confidence->upper, spread);
 }

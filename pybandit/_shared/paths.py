@@ -17,7 +17,8 @@ def get_include() -> str:
     --------
     >>> import os, pybandit as pb
     >>> sorted(os.listdir(os.path.join(pb.get_include(), "pybandit", "betting")))
-    ['bets.h', 'betting.h', 'confidence.h', 'pairs.h', 'rejects.h', 'threshold.h', 'top_k.h']
+    ['bets.h', 'betting.h', 'confidence.h', 'pairs.h', 'rejects.h', 'scaled.h', 'threshold.h',
+     'top_k.h']
     """
     return os.path.join(PACKAGE, "include")
 

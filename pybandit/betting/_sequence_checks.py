@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from pybandit._shared.schema import Schema, finite, integer, number
 # Squares of larger values overflow.
 LARGEST_VALUE = 1e150
 LARGEST_POPULATION = int(sys.float_info.max)
-OPTIONS = ("population_size", "delta", "value_range", "method", "n_bets")
+OPTIONS = ("population_size", "delta", "value_range", "method", "n_bets", "planned")
+N_BETS, MOST_BETS = 16, 64  # of the exponential forms
+EXPONENTIAL = ("empirical-bernstein", "hoeffding")
 
 
 def check_population(population_size, least=1, most=LARGEST_POPULATION):
@@ -38,6 +41,20 @@ def check_ends_for(method, value_range):
             raise ValueError(f"value_range must be given for method={method!r}; got None")
         return None
     return check_ends(refuse_masks("value_range", value_range))
+
+
+def check_plan(method, n_bets, planned, population_size):
+    """Return the number of bets of an exponential form, and the planned number of values."""
+    if method in EXPONENTIAL:
+        n_bets = check_integer("n_bets", N_BETS if n_bets is None else n_bets, 1, MOST_BETS)
+    elif n_bets is not None:
+        raise ValueError(f"n_bets must be left out with method={method!r}; got {shown(n_bets)}")
+    if planned is not None:
+        if method != "betting":
+            raise ValueError(f"planned must be left out with method={method!r}; got "
+                             f"{shown(planned)}")
+        planned = check_integer("planned", planned, 1, min(population_size, MOST_PULLS))
+    return n_bets, planned
 
 
 def check_values(values, value_range):
@@ -65,7 +82,7 @@ def check_room(n, population_size):
 
 def is_fresh_without_values(s):
     """the state of a new sequence if it has no values"""
-    return s.n or all(np.array_equal(getattr(s, name), s.fresh[name]) for name in ARRAYS)
+    return s.n or all(np.array_equal(getattr(s, name), s.fresh[name]) for name in ARRAYS[0])
 
 
 def values_are_of_population(s):
@@ -74,8 +91,8 @@ def values_are_of_population(s):
 
 
 def history_is_of_values(s):
-    """a history of all {n} values for method 'betting', else an empty one"""
-    return s.n_kept == (s.n if s.method == "betting" else 0)
+    """a history of all {n} values"""
+    return s.n_kept == s.n
 
 
 def squares_are_positive(s):
@@ -83,17 +100,24 @@ def squares_are_positive(s):
     return s.moments[1] >= 0.0
 
 
-SEQUENCE = Schema(
-    [integer("n", 0, MOST_PULLS), number("history", 0.0, 1.0, ("n_kept",), nan=False),
-     number("current", shape=(2,), nan=False), finite("moments", shape=(2,)),
-     number("sides", shape=(3, 2), nan=False), finite("capital", 0.0, shape=(2, "n_bets")),
-     finite("exponents", 0.0, shape=(3, "n_bets"))],
-    invariants=[values_are_of_population, history_is_of_values, is_fresh_without_values,
-                squares_are_positive])
-ARRAYS = [entry.name for entry in SEQUENCE.top[1:]]
+COUNT = integer("n", 0, MOST_PULLS)
+BETTING = Schema([COUNT, number("history", 0.0, 1.0, ("n_kept",), nan=False)],
+                 invariants=[values_are_of_population, history_is_of_values])
+SUMS = Schema(
+    [COUNT, number("current", shape=(2,), nan=False), finite("moments", shape=(2,)),
+     number("sides", shape=(2, 2), nan=False), finite("exponents", 0.0, shape=(3, "n_bets"))],
+    invariants=[values_are_of_population, is_fresh_without_values, squares_are_positive])
+# names of the arrays in a state, without and with betting
+ARRAYS = [entry.name for entry in SUMS.top[1:]], [entry.name for entry in BETTING.top[1:]]
+
+
+def check_method(state):
+    """Return the method of a state; "betting" if there is none, which is refused later."""
+    return state.get("method", "betting") if isinstance(state, Mapping) else "betting"
 
 
 def check_sequence_state(state, fresh):
     """Return the checked entries of a state; `fresh` is the state of the empty sequence."""
-    sizes = {name: fresh[name] for name in ("population_size", "method", "n_bets")}
-    return SEQUENCE.checked_part("the parts of a sequence", dict(state), sizes | {"fresh": fresh})
+    sizes = {"population_size": fresh["population_size"], "n_bets": fresh["n_bets"] or 0}
+    schema = BETTING if fresh["method"] == "betting" else SUMS
+    return schema.checked_part("the parts of a sequence", dict(state), sizes | {"fresh": fresh})

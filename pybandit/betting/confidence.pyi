@@ -18,7 +18,8 @@ def confidence_sequence(
     delta: float = 0.05,
     value_range: tuple[float, float] | None = (0, 1),
     method: _Method = "betting",
-    n_bets: int = 16,
+    n_bets: int | None = None,
+    planned: int | None = None,
 ) -> ConfidenceBounds: ...
 @final
 class ConfidenceSequence:
@@ -29,7 +30,8 @@ class ConfidenceSequence:
         delta: float = 0.05,
         value_range: tuple[float, float] | None = (0, 1),
         method: _Method = "betting",
-        n_bets: int = 16,
+        n_bets: int | None = None,
+        planned: int | None = None,
     ) -> None: ...
     @property
     def population_size(self) -> float: ...
@@ -40,7 +42,9 @@ class ConfidenceSequence:
     @property
     def method(self) -> _Method: ...
     @property
-    def n_bets(self) -> int: ...
+    def n_bets(self) -> int | None: ...
+    @property
+    def planned(self) -> int | None: ...
     @property
     def n(self) -> int: ...
     @property

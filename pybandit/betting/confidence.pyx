@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_delta, check_integer
+from pybandit._shared.checks import check_choice, check_delta
 from pybandit.betting._sequence_checks import (
-    ARRAYS, OPTIONS, check_ends_for, check_population, check_room, check_sequence_state,
-    check_values,
+    ARRAYS, OPTIONS, check_ends_for, check_method, check_plan, check_population, check_room,
+    check_sequence_state, check_values,
 )
 from pybandit.betting._state import check_mapping
 
@@ -24,8 +24,9 @@ from pybandit._shared.guard cimport Guard
 from pybandit.betting._csrc cimport (
     PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS,
     PB_CONFIDENCE_BETTING, PB_CONFIDENCE_HOEFFDING, pb_confidence, pb_confidence_add,
-    pb_confidence_agrees, pb_confidence_init,
+    pb_confidence_agrees, pb_confidence_init, pb_scaled, pb_scaled_value,
 )
+from pybandit.betting._scaled cimport scaled_bets
 
 __all__ = ["ConfidenceBounds", "ConfidenceSequence", "confidence_sequence"]
 
@@ -35,11 +36,13 @@ _METHODS = {
     "hoeffding": PB_CONFIDENCE_HOEFFDING,
     "asymptotic": PB_CONFIDENCE_ASYMPTOTIC,
 }
-# Range of the geometric grid of bets. The smallest is best for a mean known to 0.004 standard
-# deviations, the largest for the first ten values. The empirical Bernstein form needs bets below 1.
-SMALLEST_BET, LARGEST_BET, LARGEST_BERNSTEIN_BET = 0.004, 2.0, 0.9
+# The geometric grid of bets of the exponential forms. The smallest is best for a mean known to
+# 0.004 standard deviations, the largest for the first ten values; the empirical Bernstein form
+# needs bets below 1.
+SMALLEST_BET, LARGEST_BET, LARGEST_BERNSTEIN_BET, N_BETS = 0.004, 2.0, 0.9, 16
 # Number of values between two checks for Ctrl-C.
 PIECE = 1024
+HISTORY = sizeof(pb_scaled_value) // sizeof(double)
 
 
 class ConfidenceBounds(NamedTuple):
@@ -60,7 +63,7 @@ class ConfidenceBounds(NamedTuple):
     >>> import numpy as np, pybandit as pb
     >>> bounds = pb.confidence_sequence(np.random.default_rng(0).random(1000))
     >>> bounds.lower[[9, 99, 999]].round(2), bounds.upper[[9, 99, 999]].round(2)
-    (array([0.06, 0.44, 0.49]), array([1.  , 0.61, 0.55]))
+    (array([0.21, 0.45, 0.49]), array([0.8 , 0.6 , 0.55]))
     """
 
     lower: object
@@ -68,7 +71,7 @@ class ConfidenceBounds(NamedTuple):
 
 
 def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_range=(0, 1),
-                        method="betting", n_bets=16):
+                        method="betting", n_bets=None, planned=None):
     """Return bounds on a mean that are valid after every value simultaneously.
 
     With probability at least ``1 - delta`` the mean of the population is inside the bounds at all
@@ -88,8 +91,12 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
         ``method="asymptotic"`` only.
     method : {"betting", "empirical-bernstein", "hoeffding", "asymptotic"}
         See Notes.
-    n_bets : int, default 16
-        Size G of the grid of bets, in [1, 64].
+    n_bets : int, optional
+        Size G of the grid of bets of "empirical-bernstein" and "hoeffding", in [1, 64];
+        by default 16.
+    planned : int, optional
+        For "betting": the number of values, at least 1, after which the bounds should be
+        narrowest. Bounds stay valid before and after it.
 
     Returns
     -------
@@ -108,15 +115,21 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     mean. Under mu the t-th value has the conditional mean ``m_t = (N mu - S) / (N - t + 1)``, or
     mu itself if values are independent.
 
-    ``"betting"`` bets against mu. Each of G bets multiplies its wealth by
-    ``1 + min(lambda N / (N - t + 1), 0.9 / m_t) (x_t - m_t)``. A factor is at least 0.1, and has
-    conditional mean 1 if mu is the mean. So the mean wealth K of the bets is a nonnegative
-    martingale, and by Ville's inequality it ever reaches 2 / delta with probability at most
-    delta / 2. The lower bound is the largest mu for which K has reached 2 / delta; the upper bound
-    is the same for ``1 - x``. K falls as mu grows. Bounds are found by stepping upwards, in steps
-    of 1/256 of the width, and are wider than the exact ones by at most two steps per side. The
-    tilt N / (N - t + 1) makes the width shrink as fast as the population is used up (Waudby-Smith
-    & Ramdas 2024, without their truncation at one sample size).
+    ``"betting"`` bets against mu. Each bet multiplies its wealth by
+    ``1 + min(g N / (N - t + 1) / sd_t h_t, f / m_t) (x_t - m_t)``, where ``sd_t`` is the standard
+    deviation of the values before the t-th with two imagined ones of squared deviation 1/4, and
+    ``h_t`` is 1, or ``sqrt(2 log(2/delta) / (t log(t + 1)))`` for two of the bets. A factor is at
+    least 1 - f, and has conditional mean 1 if mu is the mean, because the bet is known before x_t.
+    So the total wealth K of the bets, weighted from 1, is a nonnegative martingale, and by Ville's
+    inequality it ever reaches 2 / delta with probability at most delta / 2. The lower bound is the
+    largest mu for which K has reached 2 / delta; the upper bound is the same for ``1 - x``. K falls
+    as mu grows. Bounds are found by stepping upwards, in steps of 1/256 of the width, and with a
+    lower bound on K, so they are wider than the exact ones: typically by less than 1 % of the
+    width per side, and in tests by at most 2.4 %. The tilt N / (N - t + 1) makes the width
+    shrink as fast as the population is used up (Waudby-Smith & Ramdas 2024, without their
+    truncation at one sample size). There are 15 bets with g from 1 to 2^-11 and f = .6 or .9 if N
+    or `planned` is at most 30,000, else 17 with g from 2 to 2^-12. With `planned`, half of the
+    wealth is on one more bet, ``g = 3 / sqrt(planned)``.
 
     ``"empirical-bernstein"`` uses ``exp(sum lambda_t (x_t - m_t) - psi(lambda_t) (x_t - c_t)^2)``
     as the wealth of a bet, with ``psi(l) = -log(1 - l) - l``, ``c_t = (1/2 + S) / t`` and
@@ -137,10 +150,9 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     lower bound above the upper one also shows that a bound is wrong; both events together have
     probability at most delta.
 
-    Betting plays all values so far again whenever the width has shrunk by 1/256, at 4 ns per value
-    for 16 bets. While the width falls as ``n**-0.5`` that is O(n) in total: 0.7 us per value up to
-    a tenth of the population, 4 us if all of it is read. It keeps 8 bytes per value for the
-    history. The exponential forms take 0.3 us per value and the asymptotic one 0.05 us, and they
+    Betting plays all values so far again whenever the width has halved. While the width falls as
+    ``n**-0.5`` that is O(n) in total, at .2 us per value. It keeps 24 bytes per value for the
+    history. The exponential forms take .3 us per value and the asymptotic one .05 us, and they
     keep no values.
 
     Examples
@@ -149,10 +161,11 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     >>> scores = np.random.default_rng(0).random(1000)
     >>> lower, upper = pb.confidence_sequence(scores, population_size=100_000)
     >>> print(lower[-1].round(3), upper[-1].round(3))
-    0.49 0.547
+    0.488 0.547
     """
     return ConfidenceSequence(population_size=population_size, delta=delta,
-                              value_range=value_range, method=method, n_bets=n_bets).tell(values)
+                              value_range=value_range, method=method, n_bets=n_bets,
+                              planned=planned).tell(values)
 
 
 @cython.final
@@ -163,7 +176,7 @@ cdef class ConfidenceSequence:
 
     Parameters
     ----------
-    population_size, delta, value_range, method, n_bets
+    population_size, delta, value_range, method, n_bets, planned
         As in `confidence_sequence`.
 
     Attributes
@@ -198,34 +211,37 @@ cdef class ConfidenceSequence:
     """
 
     cdef pb_confidence sequence
-    cdef double[::1] history
+    cdef double[:, ::1] history  # betting: the prepared values
     cdef double low, high, scale  # a kernel bound b means low + scale b, at most high
-    cdef readonly object population_size, delta, value_range, method, n_bets
+    cdef readonly object population_size, delta, value_range, method, n_bets, planned
     cdef Guard guard
 
     def __cinit__(self, *arguments, **options):
         self.guard = Guard(type(self))
         self.guard.shut()
-        self.history = np.empty(0)
+        self.history = np.empty((0, HISTORY))
 
     def __init__(self, *, population_size=math.inf, delta=0.05, value_range=(0, 1),
-                 method="betting", n_bets=16):
+                 method="betting", n_bets=None, planned=None):
         check_choice("method", method, tuple(_METHODS))
         population_size = check_population(population_size)
         delta = check_delta(delta)
         value_range = check_ends_for(method, value_range)
-        n_bets = check_integer("n_bets", n_bets, 1, PB_CONFIDENCE_BETS)
+        n_bets, planned = check_plan(method, n_bets, planned, population_size)
+        cdef pb_scaled bets
         largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
-        cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets)
+        cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets or 1)
+        if method == "betting":
+            bets = scaled_bets(population_size, planned, delta)
         self.guard.begin()
         self.population_size, self.delta, self.value_range = population_size, delta, value_range
-        self.method, self.n_bets = method, n_bets
+        self.method, self.n_bets, self.planned = method, n_bets, planned
         self.low, self.high = (0.0, 1.0) if value_range is None else value_range
         self.scale = self.high - self.low
         if value_range is None:
             self.high = math.inf
-        pb_confidence_init(&self.sequence, _METHODS[method], population_size, delta, &grid[0],
-                           n_bets, value_range is not None)
+        pb_confidence_init(&self.sequence, _METHODS[method], population_size, delta, &bets,
+                           &grid[0], n_bets or 0, value_range is not None)
         self.guard.open()
 
     @property
@@ -282,50 +298,51 @@ cdef class ConfidenceSequence:
     cdef dict _state(self):
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
-        return {
-            "population_size": self.population_size,
-            "delta": self.delta,
-            "value_range": self.value_range,
-            "method": self.method,
-            "n_bets": self.n_bets,
-            "n": c.count,
-            "history": np.array(self.history[:c.count if self.method == "betting" else 0]),
-            "current": np.array([c.lower, c.upper]),
-            "moments": np.array([c.mean, c.square]),
-            "sides": np.array([<double[:2]>c.sum, <double[:2]>c.bound, <double[:2]>c.candidate]),
-            "capital": np.array([<double[:n_bets]>c.capital[0], <double[:n_bets]>c.capital[1]]),
-            "exponents": np.array([<double[:n_bets]>c.gain, <double[:n_bets]>c.clock,
-                                   <double[:n_bets]>c.cost]),
-        }
+        state = {name: getattr(self, name) for name in OPTIONS}
+        state["n"] = c.count
+        if self.method == "betting":  # all else follows from the values
+            state["history"] = np.array(self.history[:c.count, 0])
+            return state
+        state["current"] = np.array([c.lower, c.upper])
+        state["moments"] = np.array([c.mean, c.square])
+        state["sides"] = np.array([<double[:2]>c.sum, <double[:2]>c.bound])
+        state["exponents"] = (np.array([<double[:n_bets]>c.gain, <double[:n_bets]>c.clock,
+                                        <double[:n_bets]>c.cost])
+                              if n_bets else np.zeros((3, 0)))
+        return state
 
     @staticmethod
     def from_state(state):
         """Return the sequence that `get_state` saved; it continues bit for bit.
+
+        Betting adds all its values again.
 
         Raises
         ------
         ValueError, TypeError
             If a part is missing, outside its range, or inconsistent with the others.
         """
-        check_mapping("state", state, (*OPTIONS, "n", *ARRAYS))
+        method = check_method(state)
+        check_mapping("state", state, (*OPTIONS, "n", *ARRAYS[method == "betting"]))
         cdef ConfidenceSequence self = ConfidenceSequence(**{name: state[name] for name in OPTIONS})
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
         arrays = check_sequence_state(state, self.get_state())
-        self.history = arrays["history"]
+        if method == "betting":
+            self._tell(arrays["history"])
+            return self
         c.lower, c.upper = arrays["current"]
         c.mean, c.square = arrays["moments"]
-        sides, capital = arrays["sides"], arrays["capital"]
-        (<double[:2]>c.sum)[:], (<double[:2]>c.bound)[:], (<double[:2]>c.candidate)[:] = sides
-        (<double[:n_bets]>c.capital[0])[:], (<double[:n_bets]>c.capital[1])[:] = capital
+        (<double[:2]>c.sum)[:], (<double[:2]>c.bound)[:] = arrays["sides"]
         gain, clock, cost = arrays["exponents"]
-        (<double[:n_bets]>c.gain)[:] = gain
-        (<double[:n_bets]>c.clock)[:] = clock
-        (<double[:n_bets]>c.cost)[:] = cost
+        if n_bets:
+            (<double[:n_bets]>c.gain)[:] = gain
+            (<double[:n_bets]>c.clock)[:] = clock
+            (<double[:n_bets]>c.cost)[:] = cost
         c.count = arrays["n"]
-        if not pb_confidence_agrees(c, &self.history[0] if self.history.shape[0] else NULL):
+        if not pb_confidence_agrees(c):
             raise ValueError("state must be that of a sequence; got bounds that do not follow from "
-                             "its values and sums")
+                             "its sums")
         return self
 
     def __reduce__(self):
@@ -352,22 +369,20 @@ cdef class ConfidenceSequence:
         check_room(count + n, self.population_size)
         lower, upper = np.empty(n), np.empty(n)
         bounds = ConfidenceBounds(lower, upper)  # made first: no Python code runs after the kernel
-        cdef double[::1] lower_view = lower, upper_view = upper, source = values
+        cdef double[::1] lower_view = lower, upper_view = upper
         cdef pb_confidence before = self.sequence
-        cdef double *start
+        cdef pb_scaled_value *history = NULL
         if n == 0:
             return bounds
         if self.method == "betting":
-            source = self._remember(values)
-            start = &source[count]
-        else:
-            start = &source[0]
+            self._make_room(count + n)
+            history = <pb_scaled_value *>&self.history[0, 0]
         try:
             while done < n:
                 piece = min(PIECE, n - done)
                 with nogil:
-                    pb_confidence_add(&self.sequence, start + done, piece, &lower_view[done],
-                                      &upper_view[done])
+                    pb_confidence_add(&self.sequence, &values[done], piece, history,
+                                      &lower_view[done], &upper_view[done])
                 PyErr_CheckSignals()
                 done += piece
         except BaseException:
@@ -378,18 +393,14 @@ cdef class ConfidenceSequence:
             upper_view[done] = self._in_units(upper_view[done])
         return bounds
 
-    cdef double[::1] _remember(self, double[::1] values):
-        """Append these values to the history and return it; the first piece is not copied."""
-        cdef int64_t count = self.sequence.count, needed = count + values.shape[0]
-        if count == 0:
-            self.history = values
-        elif needed > self.history.shape[0]:
-            grown = np.empty(max(needed, 2 * count))
+    cdef int _make_room(self, int64_t needed) except -1:
+        """Make room for so many values in the history; what it holds stays."""
+        cdef int64_t count = self.sequence.count
+        if needed > self.history.shape[0]:
+            grown = np.empty((max(needed, 2 * count), HISTORY))
             grown[:count] = self.history[:count]
             self.history = grown
-        if count > 0:
-            self.history[count:needed] = values
-        return self.history
+        return 0
 
     cdef double _in_units(self, double bound) noexcept nogil:
         cdef double scaled = self.low + self.scale * bound

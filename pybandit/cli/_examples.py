@@ -7,6 +7,7 @@ from pybandit._shared.optional import require
 EXAMPLES = {
     "demo": "pybandit demo --out demo.png",
     "best-of": "pybandit best-of scores.csv --value-range 0 1 --plot race.png",
+    "verdict": "pybandit verdict new.jsonl old.jsonl --margin 0.02 --plot verdict.png",
     "shuffle": "pybandit shuffle scores.npy shuffled.parquet --seed 1",
     "config": "cc draw.c $(pybandit config --cflags --libs) -o draw",
     "doctor": "pybandit doctor > doctor.txt",

@@ -6,7 +6,7 @@ import sys
 
 from pybandit._shared.errors import MissingPackageError
 from pybandit._shared.version import __version__
-from pybandit.cli import best_of, config, doctor, screen, shuffle, study, webtest
+from pybandit.cli import best_of, config, doctor, screen, shuffle, study, verdict, webtest
 from pybandit.cli._examples import add_completion, add_examples
 from pybandit.cli._types import at_least, picture
 
@@ -37,15 +37,15 @@ def main(argv=None):
     >>> scores = np.random.default_rng(1).random((2000, 3)) * [0.7, 0.8, 1.0]
     >>> np.savetxt("scores.csv", scores, delimiter=",", header="mild,medium,hot", comments="")
     >>> main(["best-of", "scores.csv"])
-    best: hot, mean 0.511, between 0.393 and 0.621
+    best: hot, mean 0.511, between 0.407 and 0.607
     Wrong with probability at most 0.05.
     <BLANKLINE>
     Read 168 of 6,000 scores (2.8 %): 3 models on 2,000 items.
     <BLANKLINE>
     model   items read   mean  95 % interval
-    hot             64  0.511  0.393 to 0.621  best
-    medium          64  0.369  0.280 to 0.465
-    mild            40  0.350  0.239 to 0.471
+    hot             64  0.511  0.407 to 0.607  best
+    medium          64  0.369  0.290 to 0.455
+    mild            40  0.350  0.267 to 0.456
     0
     """
     parser = make_parser()
@@ -112,5 +112,5 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of.add, shuffle.add, screen.add, webtest.add, study.add, config.add,
-            doctor.add)
+COMMANDS = (_add_demo, best_of.add, verdict.add, shuffle.add, screen.add, webtest.add, study.add,
+            config.add, doctor.add)

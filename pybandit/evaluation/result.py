@@ -103,9 +103,9 @@ class BestOfResult(ModelResult):
     >>> result.pulls, result.means.round(2)
     (array([100, 188, 188]), array([0.33, 0.39, 0.47]))
     >>> result.intervals.round(2)
-    array([[0.29, 0.4 ],
-           [0.34, 0.45],
-           [0.4 , 0.52]])
+    array([[0.31, 0.39],
+           [0.34, 0.44],
+           [0.4 , 0.51]])
     """
 
     best_arms: Ints

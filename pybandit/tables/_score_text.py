@@ -85,7 +85,7 @@ def _unnamed(table, options):
         names = [table.names[one] for one in at]
         index = range(len(values)) if labels is None else labels
         scores = Scores(names, index, values, table.lines)
-    if len(scores.columns) < 2:
+    if len(scores.columns) < options.least:
         raise UnreadableFileError("must have a column for each of at least 2 models; got "
                                   f"{len(scores.columns)}: {listed(scores.columns)}")
     if labels is not None and not options.repeated and len(set(labels)) < len(labels):
@@ -118,7 +118,7 @@ class TextTable(Raw):
             while first and not first[-1]:
                 first = first[:-1]
         self._first, self.n_columns = first, len(first)
-        if len(first) < 2:
+        if len(first) < options.least:
             raise UnreadableFileError("must have a column for each of at least 2 models; line "
                                       f"{line} is one cell, {listed(first)}: is the delimiter "
                                       "right?")

@@ -53,6 +53,8 @@ class Options(NamedTuple):
         True if labels may occur more than once, as for groups.
     logs : Choice
         Options for log files.
+    least : int
+        Least number of models.
     """
 
     columns: Any = None
@@ -61,6 +63,7 @@ class Options(NamedTuple):
     items: Any = None
     repeated: bool = False
     logs: Any = Choice()
+    least: int = 2
 
 
 class Raw:
@@ -329,7 +332,7 @@ def _made(raw, names, label, values, rows, options, by_rows):
             own = [own[row] for row in rows]
         table = Scores(names, range(len(values)) if labels is None else labels, values, lines,
                        rows, own)
-    if len(table.columns) < 2:
+    if len(table.columns) < options.least:
         raise UnreadableFileError(f"must have a column for each of at least 2 models; got "
                                   f"{len(table.columns)}: {listed(list(map(str, table.columns)))}")
     if not len(table.values):

@@ -219,7 +219,7 @@ def test_invalid_states_raise(cls, state):
         cls.from_state(state)
 
 
-@pytest.mark.parametrize("method", METHODS[:3])
+@pytest.mark.parametrize("method", METHODS[1:3])
 @pytest.mark.parametrize("part, at", [("sides", (0, 0)), ("sides", (1, 0)), ("sides", (1, 1)),
                                       ("current", 0), ("current", 1), ("n", None)])
 def test_bounds_that_do_not_follow_raise(method, part, at):
@@ -232,7 +232,7 @@ def test_bounds_that_do_not_follow_raise(method, part, at):
             state[part] += 1 if shift > 0 else -1
         else:
             state[part][at] += shift
-        if method != "betting" and part == "sides" and at[0] == 1 and shift > 0:
+        if part == "sides" and at[0] == 1 and shift > 0:
             # this running bound is possible, but the reported bound must change with it
             state["current"][:] = state["sides"][1, 0], 1 - state["sides"][1, 1]
             pb.betting.ConfidenceSequence.from_state(state)

@@ -12,7 +12,6 @@ import pytest
 
 import pybandit as pb
 import pybandit.embedding
-from pybandit.betting import confidence
 from pybandit.racing.schedule import make_schedule
 
 from compiler import HEADERS, ROOT, run
@@ -208,8 +207,7 @@ def test_invalid_status_is_rejected(status):
 
 def test_bets_equal_python(foreign):
     values = np.random.default_rng(3).random(400)
-    bets = np.geomspace(confidence.SMALLEST_BET, confidence.LARGEST_BET, 16)
-    lower, upper = foreign.confidence(values, 1000.0, 0.05, bets)
+    lower, upper = foreign.confidence(values, 1000.0, 0.05)
     expected = pb.confidence_sequence(values, population_size=1000)
     assert np.array_equal(lower, expected.lower) and np.array_equal(upper, expected.upper)
 

@@ -208,6 +208,8 @@ def tables(content):
     assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
 
 
-# classes whose states are changed here; the state of a study is its file (see databases.py)
+# classes whose states are changed here; the state of a study is its file (see databases.py), and
+# that of a running verdict its arguments and scores, checked as such
 CLASSES = ({type(make()) for make in EVERY.values()} | {class_of(name) for name in RACES} |
-           {pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})
+           {pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study,
+            pb.evaluation.RunningVerdict})

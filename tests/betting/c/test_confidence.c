@@ -2,7 +2,11 @@
 
 #include "pybandit/betting/confidence.h"
 
+#include "scaled_bets.h"
+
 enum { MOST = 700, BETS = 16 };
+
+static pb_scaled_value history[MOST];
 
 static const pb_confidence_method METHODS[] = {PB_CONFIDENCE_BETTING, PB_CONFIDENCE_BERNSTEIN,
                                                PB_CONFIDENCE_HOEFFDING, PB_CONFIDENCE_ASYMPTOTIC};
@@ -14,7 +18,8 @@ static void begin(pb_confidence *c, pb_confidence_method method, double populati
     const double largest = method == PB_CONFIDENCE_BERNSTEIN ? 0.9 : 2.0;
     for (int64_t g = 0; g < n_bets; g++)
         bets[g] = 0.004 * pow(largest / 0.004, (double)g / (n_bets > 1 ? (double)n_bets - 1 : 1));
-    pb_confidence_init(c, method, population, 0.05, bets, n_bets, 1);
+    const pb_scaled scaled = scaled_bets(n_bets);
+    pb_confidence_init(c, method, population, 0.05, &scaled, bets, n_bets, 1);
 }
 
 /* Adds the values in pieces of `piece`. */
@@ -22,7 +27,8 @@ static void run(pb_confidence *c, const double *values, int64_t n, int64_t piece
                 double *upper)
 {
     for (int64_t i = 0; i < n; i += piece)
-        pb_confidence_add(c, values + i, n - i < piece ? n - i : piece, lower + i, upper + i);
+        pb_confidence_add(c, values + i, n - i < piece ? n - i : piece, history, lower + i,
+                          upper + i);
 }
 
 static double *random_values(uint64_t seed, int64_t n)
@@ -57,23 +63,21 @@ static void pieces_change_nothing(pb_confidence_method method, double population
     free(values);
 }
 
-/* Returns the wealth of one bet against the candidate, multiplied value by value. */
-static double played(const pb_confidence *c, const double *values, int side, int64_t g)
+/* Returns the total wealth against `mean` after the values of a side. */
+static double wealth_against(const pb_confidence *c, int side, double mean)
 {
-    double capital = 1.0 / (double)c->n_bets, sum = 0.0;
-    for (int64_t t = 0; t < c->count; t++) {
-        const double x = side ? 1.0 - values[t] : values[t];
-        const double left = c->size - c->drained * (double)t;
-        const double m = (c->size * c->candidate[side] - c->drained * sum) / left;
-        const double factor = 1.0 + fmin(c->bets[g] * c->size / left, 0.9 / m) * (x - m);
-        assert(factor >= 0.1 - 1e-12);
-        capital *= factor;
-        sum += x;
-    }
-    return capital;
+    double logs[MOST];
+    pb_scaled_wealth wealth;
+    pb_scaled_begin(&c->scaled, &wealth);
+    pb_scaled_play(&c->scaled, side, mean, history, 0, c->count, 0.0, &wealth, logs);
+    return exp(logs[c->count - 1]);
 }
 
-static void capital_is_the_product(double population, int64_t n, int64_t n_bets)
+/*
+ * The wealth that is stored for a candidate is at most its wealth, and nearly all of it; the bets
+ * exclude the bound and do not exclude the candidate.
+ */
+static void stored_wealth_is_a_lower_bound(double population, int64_t n, int64_t n_bets)
 {
     double *values = random_values(2, n);
     double lower[MOST], upper[MOST];
@@ -81,42 +85,40 @@ static void capital_is_the_product(double population, int64_t n, int64_t n_bets)
     begin(&c, PB_CONFIDENCE_BETTING, population, n_bets);
     run(&c, values, n, 100, lower, upper);
     for (int side = 0; side < 2; side++) {
+        const pb_candidate *next = &c.candidate[side];
         double total = 0.0;
-        for (int64_t g = 0; g < n_bets; g++) {
-            const double expected = played(&c, values, side, g);
-            assert(close_to(c.capital[side][g], expected, 1e-9 * expected));
-            total += c.capital[side][g];
-        }
+        for (int64_t g = 0; g < n_bets; g++)
+            total += next->capital[g];
+        const double exact = wealth_against(&c, side, next->mean);
+        assert(total <= exact * (1.0 + 1e-9) && total >= 0.8 * exact);
         assert(total < 2.0 / 0.05);
-        assert(c.candidate[side] > c.bound[side]);
+        assert(next->mean > c.bound[side]);
     }
     free(values);
 }
 
-/* A sequence agrees with its values; it does not once a number in it is changed noticeably. */
+/* A sequence agrees with itself; it does not once a number in it is changed noticeably. */
 static void only_itself_agrees(pb_confidence_method method, double population, int64_t n)
 {
     double *values = random_values(3, n);
     double lower[MOST], upper[MOST];
     pb_confidence c;
     begin(&c, method, population, BETS);
-    assert(pb_confidence_agrees(&c, values));
+    assert(pb_confidence_agrees(&c));
     for (int64_t i = 0; i < n; i++) {
-        pb_confidence_add(&c, values + i, 1, lower, upper);
+        pb_confidence_add(&c, values + i, 1, history, lower, upper);
         const pb_confidence before = c;
-        assert(pb_confidence_agrees(&c, values));
+        assert(pb_confidence_agrees(&c));
         assert(memcmp(&before, &c, sizeof c) == 0);
     }
-    double *parts[] = {c.sum, c.sum + 1, &c.lower, &c.upper, c.capital[0], c.capital[1] + 3,
-                       c.candidate, c.candidate + 1, c.bound, c.bound + 1};
-    const int n_parts = method == PB_CONFIDENCE_BETTING ? 10 : 4;
-    for (int p = 0; p < n_parts; p++)
+    double *parts[] = {c.sum, c.sum + 1, &c.lower, &c.upper};
+    for (int p = 0; p < 4; p++)
         for (int sign = -1; sign <= 1; sign += 2) {
             const double kept = *parts[p];
             if (kept == INFINITY)
                 continue;
             *parts[p] = kept + sign * 1e-3 * (1.0 + fabs(kept));
-            assert(!pb_confidence_agrees(&c, values));
+            assert(!pb_confidence_agrees(&c));
             *parts[p] = kept;
         }
     free(values);
@@ -170,13 +172,15 @@ int main(void)
     for (int m = 0; m < 4; m++)
         for (int p = 0; p < 4; p++)
             pieces_change_nothing(METHODS[m], populations[p], 300, BETS);
-    for (int64_t n_bets = 1; n_bets <= PB_CONFIDENCE_BETS; n_bets += 9)
+    for (int64_t n_bets = 1; n_bets <= PB_SCALED_BETS; n_bets += 6)
         pieces_change_nothing(PB_CONFIDENCE_BETTING, 200.0, 150, n_bets);
-    capital_is_the_product(INFINITY, 500, BETS);
-    capital_is_the_product(MOST, MOST - 64, BETS);
-    capital_is_the_product(MOST, 65, 3);
-    capital_is_the_product(1e6, 128, 40);
-    for (int m = 0; m < 4; m++) {
+    for (int64_t n_bets = 1; n_bets <= PB_CONFIDENCE_BETS; n_bets += 9)
+        pieces_change_nothing(PB_CONFIDENCE_HOEFFDING, 200.0, 150, n_bets);
+    stored_wealth_is_a_lower_bound(INFINITY, 500, BETS);
+    stored_wealth_is_a_lower_bound(MOST, MOST - 64, BETS);
+    stored_wealth_is_a_lower_bound(MOST, 65, 3);
+    stored_wealth_is_a_lower_bound(1e6, 150, 20);
+    for (int m = 1; m < 4; m++) {
         only_itself_agrees(METHODS[m], INFINITY, 200);
         only_itself_agrees(METHODS[m], 1000.0, 130);
     }

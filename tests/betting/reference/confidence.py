@@ -6,12 +6,14 @@ is 1 minus the lower bound of `1 - x`.
 
 import numpy as np
 
+from betting.reference import scaled
+
 TWIN_OF = ("confidence",)  # kernels of csrc
 
-STEPS, FINEST, SMALLEST_MEAN, CAP = 256, 1e-9, 1e-9, 0.9
+STEPS, FINEST, CAP = 256, 1e-9, 0.9
 
 
-def bets(n_bets, method="betting"):
+def bets(n_bets, method):
     """Return geometric bets up to 2, or up to 0.9 for the empirical Bernstein form."""
     return np.geomspace(0.004, 0.9 if method == "empirical-bernstein" else 2.0, n_bets)
 
@@ -23,39 +25,12 @@ def before(x, size):
     return tilt, np.concatenate([[0.0], np.cumsum(x)[:-1]])
 
 
-def null_means(x, mean, size):
-    """Return the mean of x_t given the past, if the mean of all values is `mean`."""
-    tilt, earlier = before(x, size)
-    return mean * tilt if size is None else (size * mean - earlier) / (size - np.arange(len(x)))
+def excluded(x, mean, size, alpha, mixture):
+    """Return True if the wealth ever reached 2/alpha."""
+    return bool((scaled.log_wealth(x, mean, mixture, alpha, size) >= np.log(2 / alpha)).any())
 
 
-def capital(x, mean, size, grid):
-    """Return the wealth of G bets against `mean` after each of n values, from 1: shape (n, G)."""
-    tilt, _ = before(x, size)
-    m = np.maximum(null_means(x, mean, size), SMALLEST_MEAN)
-    stakes = np.minimum(np.multiply.outer(tilt, grid), (CAP / m)[:, None])
-    return np.cumprod(1 + stakes * (x - m)[:, None], axis=0)
-
-
-def excluded(x, mean, size, alpha, grid):
-    """Return True if the mean wealth ever reached 2/alpha."""
-    return bool((capital(x, mean, size, grid).mean(axis=1) >= 2 / alpha).any())
-
-
-def inverted(x, size, alpha, grid):
-    """Return the lower bound after all of x by bisection, without a grid of candidates."""
-    low, high = 0.0, 1.0
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        impossible = size is not None and middle <= x.sum() / size
-        if impossible or excluded(x, middle, size, alpha, grid):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def betting(x, size, alpha, grid):
+def betting(x, size, alpha, mixture):
     """Return running bounds; each candidate lies 1/256 of the width above the lower bound."""
     bounds, candidates = [0.0, 0.0], [0.0, 0.0]
     out = np.empty((len(x), 2))
@@ -66,15 +41,15 @@ def betting(x, size, alpha, grid):
         before_item = tuple(bounds)
         for i, side in enumerate(sides):
             bounds[i], candidates[i] = walk(
-                side[:t], bounds[i], candidates[i], before_item[1 - i], size, alpha, grid)
+                side[:t], bounds[i], candidates[i], before_item[1 - i], size, alpha, mixture)
         out[t - 1] = reported(x[:t], bounds, size)
     return out[:, 0], out[:, 1]
 
 
-def walk(x, bound, candidate, other, size, alpha, grid):
+def walk(x, bound, candidate, other, size, alpha, mixture):
     """Update one side after one more value; `other` is the other side's bound."""
     while candidate < np.inf:
-        crossed = candidate > 0 and excluded(x, candidate, size, alpha, grid)
+        crossed = candidate > 0 and excluded(x, candidate, size, alpha, mixture)
         if crossed:
             bound = max(bound, candidate)
         width = 1 - bound - other

@@ -105,14 +105,18 @@ def sums(const double[:, ::1] table, const int64_t[::1] labels, const double[::1
     return np.asarray(first), np.asarray(second)
 
 
-def confidence(const double[::1] values, double population, double alpha,
-               const double[::1] bets):
+def confidence(const double[::1] values, double population, double alpha):
     """Return the lower and upper bounds of a confidence sequence by betting."""
     cdef pybandit.pb_confidence sequence
+    cdef pybandit.pb_scaled bets
+    cdef pybandit.pb_scaled_value history[1000]
     cdef double[::1] lower = np.empty(values.shape[0]), upper = np.empty(values.shape[0])
+    assert values.shape[0] <= 1000
+    pybandit.scaled_init(&bets, population, population, 0.0, alpha)
     pybandit.confidence_init(&sequence, pybandit.PB_CONFIDENCE_BETTING, population, alpha,
-                             &bets[0], bets.shape[0], True)
-    pybandit.confidence_add(&sequence, &values[0], values.shape[0], &lower[0], &upper[0])
+                             &bets, NULL, 0, True)
+    pybandit.confidence_add(&sequence, &values[0], values.shape[0], history, &lower[0],
+                            &upper[0])
     return np.asarray(lower), np.asarray(upper)
 
 

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "pybandit/betting/scaled.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,7 +23,16 @@ typedef enum {
     PB_CONFIDENCE_ASYMPTOTIC
 } pb_confidence_method;
 
-enum { PB_CONFIDENCE_BETS = 64 }; /* maximum number of bets */
+enum { PB_CONFIDENCE_BETS = 64 }; /* maximum number of bets of the exponential forms */
+
+/* A mean that is tested by betting. */
+typedef struct {
+    double mean;                    /* infinite if there is none */
+    double capital[PB_SCALED_BETS]; /* wealth of each bet against it */
+    /* candidate ahead: log wealth against mean - d grows by at least slope d - curve d^2 / 2 */
+    double slope[PB_SCALED_BETS], curve[PB_SCALED_BETS];
+    double reach; /* largest d */
+} pb_candidate;
 
 /* A sequence. It uses no other memory, so a copy is a snapshot. */
 typedef struct {
@@ -31,14 +42,16 @@ typedef struct {
     double size;      /* N; 1 if values are independent */
     double drained;   /* 1 if a value leaves the population when it is read, else 0 */
     double alpha;
-    double bets[PB_CONFIDENCE_BETS]; /* 0 from index n_bets on */
+    double bets[PB_CONFIDENCE_BETS]; /* exponential forms; 0 from index n_bets on */
 
     int64_t count;
     double lower, upper; /* bounds after the last value */
     double sum[2];       /* sum of the values of each side */
     double bound[2];     /* running bound of each side */
-    double candidate[2]; /* betting: mean that is tested next; infinite if there is none */
-    double capital[2][PB_CONFIDENCE_BETS]; /* betting: wealth against the candidate */
+    pb_scaled scaled;    /* betting: the bets */
+    pb_scaled_moments moments;
+    pb_candidate candidate[2]; /* betting: tested next; the wealth is at least what is stored */
+    pb_candidate ahead[2];  /* betting: means below which the next candidates are placed */
     double gain[PB_CONFIDENCE_BETS];  /* exponential forms: the log wealth of a bet against */
     double clock[PB_CONFIDENCE_BETS]; /* mu is gain - mu clock - cost */
     double cost[PB_CONFIDENCE_BETS];
@@ -47,34 +60,36 @@ typedef struct {
 
 /*
  * Starts a sequence. Assumed, not checked: population >= 1, infinite if values are
- * independent; 0 < alpha < 1; 1 <= n_bets <= PB_CONFIDENCE_BETS; bets positive and
- * increasing, and below 1 for PB_CONFIDENCE_BERNSTEIN.
+ * independent; 0 < alpha < 1. PB_CONFIDENCE_BETTING needs `scaled`, which is copied: bets for the
+ * same population and alpha, whose weights add up to 1. The exponential forms need
+ * 1 <= n_bets <= PB_CONFIDENCE_BETS bets, positive and increasing, and below 1 for
+ * PB_CONFIDENCE_BERNSTEIN. What a method does not need may be NULL and 0.
  */
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
-                        double population, double alpha, const double *bets, int64_t n_bets,
-                        int bounded);
+                        double population, double alpha, const pb_scaled *scaled,
+                        const double *bets, int64_t n_bets, int bounded);
 
 /*
  * Adds n values and writes both bounds after each of them. Assumed, not checked: the values
  * are in [0, 1] (finite if not bounded), and at most `population` are added in all.
  *
- * PB_CONFIDENCE_BETTING reads its history again: values[-count] .. values[-1] must be the
- * earlier values. Sixteen bets against one value take 4 ns. All values so far are played
- * again whenever the width has shrunk by 1/256, in total 128 n values while the width falls
- * as 1/sqrt(n). The other methods read a value once.
+ * PB_CONFIDENCE_BETTING reads its history again: `history` has room for count + n values, and
+ * its first `count` entries are those that earlier calls wrote. All values so far are played
+ * again when the width has halved, so a value costs O(1) while the width falls as 1/sqrt(n). The
+ * other methods read a value once, and `history` may be NULL.
  *
  * The bounds do not depend on how many values are added per call.
  */
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
-                       double *lower, double *upper);
+                       pb_scaled_value *history, double *lower, double *upper);
 
 /*
- * Returns 1 if a sequence that was restored from a saved state is consistent: its sums and
- * bounds follow from `values`, its `count` earlier values (betting), or from its sums and
- * exponents (the other methods). Assumed: all fields are finite except candidates, and
- * bounds of values without a range; none is NaN. Betting plays its values four times.
+ * Returns 1 if a sequence that was restored from a saved state is consistent: its bounds follow
+ * from its sums and exponents. For all methods except PB_CONFIDENCE_BETTING, whose saved state is
+ * its values, to be added again. Assumed: all fields are finite except bounds of values
+ * without a range; none is NaN.
  */
-int pb_confidence_agrees(const pb_confidence *confidence, const double *values);
+int pb_confidence_agrees(const pb_confidence *confidence);
 
 #ifdef __cplusplus
 }
