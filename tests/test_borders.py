@@ -122,7 +122,7 @@ def test_usual_values_are_accepted(room, function, given):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("function, given, name", CASES)
 def test_some_odd_values(function, given, name):
-    """Tests a third of the values, which depends on the parameter; the slow test takes all."""
+    """Tests a third of the values, chosen by the parameter's name; the slow test takes all."""
     start = zlib.crc32(f"{function.__name__} {name}".encode()) % 3
     check(function, given, name, list(VALUES)[start::3])
 

@@ -41,7 +41,8 @@ ELSEWHERE = {
     "nowhere": {f"RaceStopping.{name}" for name in ("start_task", "schedule_sample",
                                                     "complete_sample", "complete_task")},
 }
-# Methods without data: they read, draw a plot, start again, or belong to scikit-learn.
+# Methods that need no test here, as they record no data: they read, plot, restart, or
+# come from scikit-learn.
 READS = set("""
     readings plate_texts export recommend get_state from_state seed interval plot summary
     to_dict to_frame rewards best raise_status ask amendments batch close count_amendments

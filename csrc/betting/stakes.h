@@ -26,7 +26,7 @@ ALWAYS_INLINE double left_before(const pb_scaled *bets, int64_t t)
     return bets->size - bets->drained * (double)t;
 }
 
-/* A value as one side sees it, if the mean of all values is `mean`. */
+/* A value of a side, x or 1 - x, if the mean of all values of that side is `mean`. */
 typedef struct {
     double x;
     double m;    /* conditional mean of x */

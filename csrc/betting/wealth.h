@@ -99,7 +99,7 @@ ALWAYS_INLINE double wealth_multiply(const wager *w, double *capital, double gai
     return (LANE(total, 0) + LANE(total, 2)) + (LANE(total, 1) + LANE(total, 3));
 }
 
-/* Returns 1 if the mixture reaches the limit; computes its exponentials only if it may. */
+/* Returns 1 if the mixture reaches the limit. Skips the exponentials if a bound rules it out. */
 static inline int wealth_mixture_reaches(const pb_bets *bets, const double *process)
 {
     const double gain = process[GAIN], spread = process[SPREAD];

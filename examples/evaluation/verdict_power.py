@@ -2,8 +2,8 @@
 
     python examples/evaluation/verdict_power.py [--runs 1000] [--seed 77]
 
-Two models differ on a share q of n items; k is the difference in standard errors. "at every 10" looks
-at McNemar's test at level .05 after every ten items, and counts a run if any look rejects.
+Two models differ on a share q of n items; k is the difference in standard errors. "at every 10"
+looks at McNemar's test at level .05 after every ten items, and counts a run if any look rejects.
 """
 
 import argparse

@@ -99,7 +99,7 @@ CASES = {
     "sd .02, gap .002": (normal_pair(0.002, 0.02), 1, DELTA),
     "Bernoulli .55, .45, range given as 10": (bernoulli(0.55, 0.45), 10, DELTA),
     "3% of ones against .02, delta .1": (rare, 1, 0.1),
-    "10 Bernoulli, .505 and nine .5, N / 10, delta .1": (tie, 1, 0.1),
+    "10 Bernoulli, .505 and nine .5, N / 10 items, delta .1": (tie, 1, 0.1),
 }
 
 

@@ -146,7 +146,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
 
 
 def _counted(reading):
-    """Return the number of wells with each marker, and of those read as each limit."""
+    """Return two dicts of text -> number of wells: markers without a value, and limits."""
     found = {}, {}
     for well, cell in reading.markers.items():
         kind = found[not np.isnan(reading.values[well])]

@@ -113,7 +113,7 @@ class PlainAsker:
 
 
 class GaussianAsker:
-    """A policy with a Gaussian prior, rebuilt as the scores determine noise, scale and kernel.
+    """A policy with a Gaussian prior; noise, scale and kernel are fitted again as scores arrive.
 
     Starts with random arms of every family on one split.
     """

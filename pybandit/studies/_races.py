@@ -108,7 +108,6 @@ def as_policy(policy):
         raise ValueError("policy must be a race whose costs are known in advance: a study records "
                          "no costs; got costs='told'")
     if "ahead" in policy.get_state():
-        raise ValueError("policy must be a race that has received whole blocks only; got one with "
-                         "results of part of a block: a study itself collects the results of a "
-                         "block")
+        raise ValueError("policy must be a race without an unfinished block; got one in the middle "
+                         "of a block: report the rest of the block before creating the study")
     return RACES[name](policy)

@@ -194,7 +194,7 @@ def _of_long(raw, layout):
 
 
 def _rows_are_models(raw, kept, options, chosen):
-    """Return True if the options say that rows are models; refuse a table that only seems so."""
+    """Return True if the options say that rows are models; refuse a table that looks like it."""
     if options.models is not None:
         return options.models == "rows"
     if raw.index_name is not None and is_model(raw.index_name):

@@ -158,7 +158,7 @@ class WebTest(CountTells):
         Raises
         ------
         ValueError, TypeError
-            If the name is not text, is taken, or the policy is not a `CountRace`.
+            If the name is not text or is already used, or if the policy is not a `CountRace`.
         StudyError
             As in `tell`.
 

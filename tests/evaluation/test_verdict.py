@@ -64,7 +64,7 @@ def test_mean_of_the_final_payment_is_exact(delta):
 
 
 def test_wealth_of_all_paths_has_mean_one():
-    """With a plan for six items, E+ has mean 1 over all signs, at the end and before."""
+    """With a plan for six items, the mean is 1 at the end and .2 before: the test has .8."""
     total = np.zeros((2, 2))
     for signs in np.ndindex(*[3] * 6):
         d = np.array(signs) - 1.0

@@ -116,7 +116,7 @@ def test_tasks_may_have_different_metrics_and_labels_name_the_task(tmp_path):
 def test_models_must_have_the_same_metric_on_a_task(tmp_path):
     lm_eval(tmp_path, "a", ONE)
     lm_eval(tmp_path, "b", ONE, metrics=("f1",))
-    refused(tmp_path, words=["'acc'", "'f1'", "scores must be of"])
+    refused(tmp_path, words=["'acc'", "'f1'", "must have one metric"])
     refused(tmp_path, words=["'acc'", "'f1'"], metric=["acc", "f1"])
 
 

@@ -52,7 +52,7 @@ WIDE static void bounds_of(const arms *all, part here, double factor, double *re
         out[i] = means[i] + factor * (all->scale * deviations[i]);
 }
 
-/* Records a block's maxima at three standard deviations. */
+/* Records a block's maxima of mean + 3 std, mean - 3 std and std. */
 WIDE static void note_tops(arms *all, part here, int64_t block)
 {
     const double *means = all->means + here.first, *deviations = all->deviations + here.first;

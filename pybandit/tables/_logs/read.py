@@ -189,8 +189,8 @@ class _Found:
         """Refuse scores of different metrics on one task."""
         first, place = self._measures.setdefault(score.task, (score.measure, at))
         if first != score.measure:
-            raise UnreadableFileError(f"scores must be of {', '.join(map(short, first))}, as in "
-                                      f"{self._paths[place]}; got "
+            raise UnreadableFileError(f"scores of one task must have one metric, "
+                                      f"{', '.join(map(short, first))} in {self._paths[place]}; got "
                                       f"{', '.join(map(short, score.measure))}")
 
     def scores(self):
