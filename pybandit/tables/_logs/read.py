@@ -189,9 +189,9 @@ class _Found:
         """Refuse scores of different metrics on one task."""
         first, place = self._measures.setdefault(score.task, (score.measure, at))
         if first != score.measure:
-            raise UnreadableFileError(f"scores of one task must have one metric, "
-                                      f"{', '.join(map(short, first))} in {self._paths[place]}; got "
-                                      f"{', '.join(map(short, score.measure))}")
+            known, got = (", ".join(map(short, one)) for one in (first, score.measure))
+            raise UnreadableFileError(f"scores of one task must have one metric, {known} in "
+                                      f"{self._paths[place]}; got {got}")
 
     def scores(self):
         """Return the table, with the direction of its scores and the numbers of lost ones."""
