@@ -24,7 +24,7 @@ cdef pb_scaled scaled_bets(population_size, planned, double delta, most=math.inf
 
 
 def mixture(population_size=math.inf, planned=None):
-    """Return amplitude, 1.0 if it falls with time, weight and cap of each bet: shape (n_bets, 4)."""
+    """Return amplitude, 1.0 if it falls with time, weight and cap of each bet, (n_bets, 4)."""
     cdef pb_scaled bets = scaled_bets(population_size, planned, 0.05)
     return np.array([(bets.fixed[g] + bets.falling[g], bets.falling[g] > 0.0, bets.weight[g],
                       bets.cap[g]) for g in range(bets.n_bets)])

@@ -22,7 +22,7 @@ from libc.stdint cimport int64_t
 
 from pybandit._shared.guard cimport Guard
 from pybandit.betting._csrc cimport (
-    PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS,
+    PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN,
     PB_CONFIDENCE_BETTING, PB_CONFIDENCE_HOEFFDING, pb_confidence, pb_confidence_add,
     pb_confidence_agrees, pb_confidence_init, pb_scaled, pb_scaled_value,
 )
