@@ -17,6 +17,7 @@
 #include <float.h>
 
 #include "candidate.h"
+#include "tilted.h"
 
 enum { STEPS = 256 }; /* a candidate lies width / STEPS above the bound */
 
@@ -26,18 +27,39 @@ static const double CLOSE = 1e-9;  /* tolerance for rounding on other machines *
 /* The asymptotic bound is tightest when n / (1 - n/N), the clock, has this value. */
 static const double BEST_CLOCK = 1000.0;
 
-/* Sets the candidate and plays the whole history against it; returns 1 if it is excluded. */
-static int replay(pb_confidence *c, int side, const double *values, double candidate)
+/*
+ * Sets the candidate and plays the whole history against it; returns 1 if it is excluded. If
+ * n_vectors is above 0, only that many vectors of bets play, and only the last wealth counts.
+ */
+static int replay(pb_confidence *c, int side, const double *values, double candidate,
+                  int n_vectors)
 {
     c->candidate[side] = candidate;
     for (int64_t g = 0; g < c->n_bets; g++)
-        c->capital[side][g] = 1.0 / (double)c->n_bets;
-    return play(c, side, values, 0, c->count, 0.0);
+        c->capital[side][g] =
+            !n_vectors || g < n_vectors * LANES ? 1.0 / (double)c->n_bets : 0.0;
+    return play(c, side, values, 0, c->count, 0.0, n_vectors);
 }
 
-/* Moves the bound of a side past every excluded candidate; `other` is the other side's bound. */
+/* Returns the number of vectors of bets with a share of the wealth that is not negligible. */
+static int vectors_alive(const pb_confidence *c, int side)
+{
+    double total = 0.0;
+    for (int64_t g = 0; g < c->n_bets; g++)
+        total += c->capital[side][g];
+    return vectors_above(c, side, total * NEGLIGIBLE);
+}
+
+/*
+ * Moves the bound of a side past every excluded candidate; `other` is the other side's bound.
+ *
+ * If the last value excluded the candidate, a larger one cannot have been excluded before: wealth
+ * falls as the mean grows. So only its last wealth counts, and a bet has less of it than against
+ * the smaller candidate.
+ */
 static void walk(pb_confidence *c, int side, const double *values, double other, int crossed)
 {
+    int n_vectors = crossed ? vectors_alive(c, side) : 0;
     while (c->candidate[side] < INFINITY) {
         double *bound = &c->bound[side];
         if (crossed)
@@ -48,7 +70,7 @@ static void walk(pb_confidence *c, int side, const double *values, double other,
         if (!crossed && c->candidate[side] > *bound && c->candidate[side] <= *bound + 2.0 * step)
             return;
         if (step < width)
-            crossed = replay(c, side, values, *bound + step);
+            crossed = replay(c, side, values, *bound + step, n_vectors);
         else
             c->candidate[side] = INFINITY;
     }
@@ -67,7 +89,7 @@ static void add_betting(pb_confidence *c, const double *values)
     int crossed[2];
     for (int side = 0; side < 2; side++)
         crossed[side] = c->candidate[side] < INFINITY &&
-                        play(c, side, values, c->count, c->count + 1, c->sum[side]);
+                        play_one(c, side, values[c->count]);
     c->sum[0] += values[c->count];
     c->sum[1] += 1.0 - values[c->count];
     c->count++;
@@ -78,64 +100,10 @@ static void add_betting(pb_confidence *c, const double *values)
         walk(c, side, values, others[side], crossed[side]);
 }
 
-/*
- * Writes the log wealth of every bet against mu; returns the largest. On side 1 the gain of
- * 1 - x is clock - gain.
- */
-static double exponents(const pb_confidence *c, int side, double mu, double *out)
-{
-    double top = -INFINITY;
-    for (int64_t g = 0; g < c->n_bets; g++) {
-        const double gain = side ? c->clock[g] - c->gain[g] : c->gain[g];
-        out[g] = gain - mu * c->clock[g] - c->cost[g];
-        top = larger(top, out[g]);
-    }
-    return top;
-}
-
-/*
- * Moves the bound of a side to the mu at which the mean wealth is 2/alpha. The log of the mean
- * is convex and decreasing in mu, so Newton's method from below stays below.
- */
-static void solve(pb_confidence *c, int side)
-{
-    const double level = log(2.0 / c->alpha);
-    double log_capital[PB_CONFIDENCE_BETS];
-    for (int iteration = 0; iteration < 50; iteration++) {
-        const double top = exponents(c, side, c->bound[side], log_capital);
-        if (top < level) /* the mean is at most the largest */
-            return;
-        double sum = 0.0, slope = 0.0;
-        for (int64_t g = 0; g < c->n_bets; g++) {
-            const double capital = exp(log_capital[g] - top);
-            sum += capital;
-            slope += capital * c->clock[g];
-        }
-        const double excess = top + log(sum / (double)c->n_bets) - level;
-        const double step = excess * sum / slope;
-        /* with many values, rounding alone causes a larger excess */
-        if (excess < 1e-10 || step < 4.0 * DBL_EPSILON)
-            return;
-        c->bound[side] += step;
-    }
-}
-
+/* Adds a value to the exponential forms, whose bounds follow at once. */
 static void add_tilted(pb_confidence *c, double x)
 {
-    const double left = remaining(c, (double)c->count);
-    const double tilt = c->size / left, centre = c->drained * c->sum[0] / left;
-    const double deviation = x - (0.5 + c->sum[0]) / (double)(c->count + 1);
-    for (int64_t g = 0; g < c->n_bets; g++) {
-        double stake = c->bets[g] * tilt;
-        if (c->method == PB_CONFIDENCE_BERNSTEIN) {
-            stake = smaller(stake, CAP);
-            c->cost[g] += (-log(1.0 - stake) - stake) * (deviation * deviation);
-        } else {
-            c->cost[g] += stake * stake / 8.0;
-        }
-        c->gain[g] += stake * (x + centre);
-        c->clock[g] += stake * tilt;
-    }
+    tilt_exponents(c, x);
     c->sum[0] += x;
     c->sum[1] += 1.0 - x;
     c->count++;
@@ -196,9 +164,12 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
     const int finite = population < INFINITY;
     *confidence = (pb_confidence){.method = method, .n_bets = n_bets, .bounded = bounded,
                                   .size = finite ? population : 1.0,
-                                  .drained = finite ? 1.0 : 0.0, .alpha = alpha};
+                                  .drained = finite ? 1.0 : 0.0, .alpha = alpha,
+                                  .level = log(2.0 / alpha)};
     for (int64_t g = 0; g < n_bets; g++)
         confidence->bets[g] = bets[g];
+    if (method == PB_CONFIDENCE_BERNSTEIN)
+        prices(confidence, 1.0, confidence->price);
     confidence->lower = bounded ? 0.0 : -INFINITY;
     confidence->upper = bounded ? 1.0 : INFINITY;
 }
@@ -230,7 +201,7 @@ static int is_excluded(pb_confidence *c, int side, const double *values)
 {
     const double bound = c->bound[side];
     const double logic = c->drained > 0.0 ? c->sum[side] / c->size : 0.0;
-    return bound == logic || (bound > logic && bound < 1.0 && replay(c, side, values, bound));
+    return bound == logic || (bound > logic && bound < 1.0 && replay(c, side, values, bound, 0));
 }
 
 /* Returns 1 if the wealth against a side's candidate is that of the values and excludes nothing. */
@@ -243,9 +214,11 @@ static int is_played(pb_confidence *c, int side, const double *values)
     for (int64_t g = 0; g < c->n_bets; g++)
         kept[g] = c->capital[side][g];
     int same = candidate > c->bound[side] && candidate < 1.0 &&
-               !replay(c, side, values, candidate);
+               !replay(c, side, values, candidate, 0);
+    /* bets that are not played any more have no wealth */
     for (int64_t g = 0; same && g < c->n_bets; g++)
-        same = fabs(kept[g] - c->capital[side][g]) <= CLOSE * c->capital[side][g];
+        same = kept[g] == 0.0 ||
+               fabs(kept[g] - c->capital[side][g]) <= CLOSE * c->capital[side][g];
     return same;
 }
 
