@@ -116,7 +116,9 @@ class RaceDriver:
 
     def _begin(self, group):
         """Start wanted calls up to `concurrency`; known scores are reported at once."""
-        while len(self.running) < self.options.concurrency and not self.race.done:
+        if self.race.done:  # later only `_plan` reports scores, and empties the queue if it ends
+            return
+        while len(self.running) < self.options.concurrency:
             if not self.queue or 4 * self.n_since >= self.options.concurrency:
                 self._plan()
                 if not self.queue:

@@ -18,6 +18,7 @@ from concurrent.futures import Future
 from pybandit._shared.threads import worker_of
 
 LOOK = 0.002  # seconds between two checks at the end of the process
+IDLE = 0.5  # seconds after which an idle thread looks whether its pool still exists
 
 
 class Threads:
@@ -29,6 +30,7 @@ class Threads:
 
     def __init__(self, timeout):
         self.timeout = math.inf if timeout is None else timeout
+        self.closed = False
         self.reset()
         _pools.add(self)
 
@@ -52,15 +54,10 @@ class Threads:
         """Start threads until there is one per unfinished call."""
         while len(self._workers) < len(self._unfinished):
             own = []
-            worker = worker_of(functools.partial(self._work, own))
+            worker = worker_of(functools.partial(_work, weakref.ref(self), self._queue, own))
             own.append(worker)
             worker.start()
             self._workers.append(worker)
-
-    def _work(self, own):
-        while (call := self._queue.get()) is not None:
-            call.run(own[0])
-            del call  # an idle thread keeps no answer
 
     def replace_dead(self):
         """Replace threads that ended because memory ran out, and hand out their calls again."""
@@ -82,7 +79,11 @@ class Threads:
         _out.pop(call, None)
 
     def shutdown(self, **options):
-        """Cancel calls that have not started, and end the threads once theirs have ended."""
+        """Cancel calls that have not started, and end the threads once theirs have ended.
+
+        If memory runs out here, idle threads end later.
+        """
+        self.closed = True
         while not self._queue.empty():
             try:
                 call = self._queue.get_nowait()
@@ -92,6 +93,23 @@ class Threads:
             self.forget(call)
         for _ in self._workers:
             self._queue.put(None)
+
+
+def _work(pool, calls, own):
+    """Run calls in a thread until the pool is shut down or gone; `own` holds the `Worker`."""
+    while True:
+        try:
+            call = calls.get(timeout=IDLE)
+        except queue.Empty:
+            held = pool()
+            if held is None or held.closed:
+                return
+            del held
+            continue
+        if call is None:
+            return
+        call.run(own[0])
+        del call  # an idle thread keeps no answer, and no pool
 
 
 class Call(Future):

@@ -20,7 +20,7 @@ cdef extern from "Python.h":
 
 # Maximum number of runs; the SeedSequence of NumPy counts its children with 32 bits.
 cdef enum:
-    MOST_RUNS = 1 << 31
+    MOST_RUNS = 1 << 30
 
 
 class RunSeed(ISpawnableSeedSequence):
@@ -42,7 +42,12 @@ class RunSeed(ISpawnableSeedSequence):
         return self._sequence().spawn(n_children)
 
     def __getattr__(self, name):
+        if name.startswith("_"):  # also in copies, which have no attributes yet
+            raise AttributeError(name)
         return getattr(self._sequence(), name)
+
+    def __reduce__(self):
+        return self._sequence().__reduce__()
 
 
 cdef class RunBits(BitGenerator):
@@ -74,7 +79,7 @@ cdef class RunBits(BitGenerator):
 
     def as_pcg64(self):
         """Return a PCG64 in the same state."""
-        bits = np.random.PCG64(self._seed_seq)
+        bits = np.random.PCG64(self._seed_seq._sequence())
         bits.state = self.state
         return bits
 

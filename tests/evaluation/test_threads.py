@@ -60,9 +60,15 @@ def test_calls_run_in_copies_of_the_caller_context(pool):
 
 
 def test_threads_end_after_shutdown():
-    pool, release = Threads(None), threading.Event()
-    calls = [pool.submit(release.wait, 30) for _ in range(3)]
+    pool, release, barrier = Threads(None), threading.Event(), threading.Barrier(4)
+
+    def wait():
+        barrier.wait(10)
+        return release.wait(30)
+
+    calls = [pool.submit(wait) for _ in range(3)]
     workers = list(pool._workers)
+    barrier.wait(10)  # all calls have started
     pool.shutdown()
     assert not ended(workers, 0.01)
     release.set()
@@ -79,8 +85,8 @@ def test_shutdown_cancels_calls_that_have_not_started(pool, monkeypatch):
 def test_dead_threads_are_replaced(pool):
     """A call that a thread has taken when its memory ran out is run by another thread, once."""
     class Dies(queue.SimpleQueue):
-        def get(self, *args):
-            item = super().get(*args)
+        def get(self, **options):
+            item = super().get(**options)
             if deaths:
                 deaths.pop()
                 raise MemoryError
@@ -134,3 +140,12 @@ def test_race_uses_at_most_concurrency_threads():
     found = pb.best_of(score, K, **grouped(N, concurrency=6, **GIVEN))
     assert 1 < len(idents) <= 7 < found.n_pulls  # 7: a result precedes the end of its call
     assert threading.active_count() == before
+
+
+def test_idle_threads_end_if_their_pool_is_gone(monkeypatch):
+    monkeypatch.setattr(_threads, "IDLE", 0.01)
+    pool = Threads(None)
+    pool.submit(abs, -1).result(5)
+    workers = list(pool._workers)
+    del pool
+    assert ended(workers)
