@@ -36,7 +36,8 @@ def racing(found, cache):
     """Return the lines of the table of draws; rows that were not measured are left out."""
     size = f"{max(80e6, 4 * cache) / 1e6:,.0f} MB"  # as in bench_beyond_cache.py
     rows = [f"The last cache had {cache >> 20} MiB. The matrix has 8 MB, and {size} in the rows "
-            "beyond the cache.", "", "| read per draw | time / full pass in C | with `layout=\"shuffled\"` |",
+            "beyond the cache.", "",
+            '| read per draw | time / full pass in C | with `layout="shuffled"` |',
             "| --- | --- | --- |"]
     for name, group in RACING.items():
         cells = [found.get((group, role, EXACT)) for role in OURS]

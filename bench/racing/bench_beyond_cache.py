@@ -6,10 +6,10 @@ those of bench_race.py, whose matrix of 8 MB fits into the cache of most machine
 
 import numpy as np
 import pytest
+from bench_race import CASES, DECIDED, D, i64
 
 import pybandit as pb
 
-from bench_race import CASES, DECIDED, D, i64
 from native import last_cache, pointer, size
 
 N = size(max(1_000_000, 4 * last_cache() // (8 * D)), 5_000)
