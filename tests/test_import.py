@@ -17,7 +17,7 @@ def test_import_loads_no_room_and_not_even_numpy():
     loaded = modules_after("import pybandit")
     assert {name for name in loaded if name.startswith("pybandit")} <= {
         "pybandit", "pybandit._shared", "pybandit._shared.paths", "pybandit._shared.version"}
-    assert len(loaded - modules_after("pass")) < 20 and "numpy" not in loaded
+    assert len(loaded - modules_after("pass")) < 40 and "numpy" not in loaded
 
 
 @pytest.mark.parametrize("name, others", [

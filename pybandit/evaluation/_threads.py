@@ -127,19 +127,20 @@ class Call(Future):
         except IndexError:
             return
         self.worker = worker
+        if self.set_running_or_notify_cancel():
+            self._call(function, context)
+        self.pool.forget(self)  # last: the process waits until the answer is stored
+
+    def _call(self, function, context):
+        # a short function: without memory, Python 3.11 repeats a handler far from its start forever
         try:
-            if not self.set_running_or_notify_cancel():
-                return
-            try:
-                answer = context.run(function)
-            except BaseException as error:
-                self.pool.finish(self)
-                self.set_exception(error)
-            else:
-                self.pool.finish(self)
-                self.set_result(answer)
-        finally:
-            self.pool.forget(self)  # last: the process waits until the answer is stored
+            answer = context.run(function)
+        except BaseException as error:
+            self.pool.finish(self)
+            self.set_exception(error)
+        else:
+            self.pool.finish(self)
+            self.set_result(answer)
 
     def settle(self):
         """Set an exception if the thread has ended without an answer: it ran out of memory."""

@@ -59,6 +59,8 @@ cdef class RunBits(BitGenerator):
         BitGenerator.__init__(self, seed)
         cdef pb_bitgen bits = pb_stream_bits(&self.stream)
         self._bitgen = (<bitgen_t *>&bits)[0]
+        if not isinstance(seed, RunSeed):
+            self.state = np.random.PCG64(self._seed_seq).state
 
     @property
     def state(self):
@@ -82,6 +84,10 @@ cdef class RunBits(BitGenerator):
         bits = np.random.PCG64(self._seed_seq._sequence())
         bits.state = self.state
         return bits
+
+    def spawn(self, n_children):
+        """As `PCG64.spawn`."""
+        return self.as_pcg64().spawn(n_children)
 
     def jumped(self, jumps=1):
         """As `PCG64.jumped`."""
