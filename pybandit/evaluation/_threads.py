@@ -15,7 +15,8 @@ import time
 import weakref
 from concurrent.futures import Future
 
-from pybandit._shared.threads import worker_of
+from pybandit._shared.threads import forget_thread
+from pybandit._shared.worker import Worker
 
 LOOK = 0.002  # seconds between two checks at the end of the process
 IDLE = 0.5  # seconds after which an idle thread looks whether its pool still exists
@@ -54,7 +55,7 @@ class Threads:
         """Start threads until there is one per unfinished call."""
         while len(self._workers) < len(self._unfinished):
             own = []
-            worker = worker_of(functools.partial(_work, weakref.ref(self), self._queue, own))
+            worker = Worker(functools.partial(_work, weakref.ref(self), self._queue, own))
             own.append(worker)
             worker.start()
             self._workers.append(worker)
@@ -96,7 +97,13 @@ class Threads:
 
 
 def _work(pool, calls, own):
-    """Run calls in a thread until the pool is shut down or gone; `own` holds the `Worker`."""
+    """Run calls in a thread; `own` holds the `Worker`."""
+    _serve(pool, calls, own)
+    forget_thread()  # not in a handler: without memory, a thread should end at once
+
+
+def _serve(pool, calls, own):
+    """Run calls until the pool is shut down or gone."""
     while True:
         try:
             call = calls.get(timeout=IDLE)
