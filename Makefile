@@ -38,12 +38,13 @@ lint: inplace
 	    PATH="$(CURDIR)/$(BIN):$$PATH" xargs -0 -P 2 -n 30 cython-lint
 
 # Ratios are of processor time, which depends less on other load. The table is also written to
-# build/bench.json.
+# build/bench.json, from which the tables of docs/explanation/numbers.md are written.
 BENCH = $(BIN)/pytest bench -m "" -o python_files="bench_*.py"
 bench: inplace $(VENV)/.bench
 	mkdir -p build
 	$(BENCH) --benchmark-timer=time.process_time --benchmark-quiet \
 	    --benchmark-json=build/bench.json
+	$(BIN)/python bench/write_tables.py build/bench.json
 # Run every benchmark once at its smallest size.
 bench-smoke: inplace $(VENV)/.bench
 	$(BENCH) --benchmark-disable

@@ -63,6 +63,11 @@ def pytest_benchmark_update_json(output_json):
         one["stats"].pop("data", None)
 
 
+def pytest_benchmark_update_machine_info(machine_info):
+    """Add the size of the last cache: loops that read memory depend on it."""
+    machine_info["last_cache"] = native.last_cache()
+
+
 @pytest.fixture(scope="session")
 def limits(tmp_path_factory):
     """Return bench/limits.c, compiled with -O3."""

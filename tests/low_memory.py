@@ -122,13 +122,17 @@ def started():
 
 def answer():
     """Call a judge as `best_of` does; its thread runs out of memory after the call."""
-    from pybandit.evaluation._workers import Threads
+    from pybandit.evaluation._threads import Threads, _out
 
-    call = Threads(None).submit(judge, 1, 2)
-    while not call.worker.wait(0.01):
-        pass
-    call.settle()
-    return call.result(0)
+    pool = Threads(None)
+    try:
+        call = pool.submit(judge, 1, 2)
+        while call in _out and (call.worker is None or not call.worker.over):
+            time.sleep(0.002)
+        call.settle()
+        return call.result(0)
+    finally:
+        pool.shutdown()
 
 
 ALLOCATING = {"tasks": tasks, "started": started, "answer": answer}

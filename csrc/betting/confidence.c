@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "candidate.h"
+#include "tilted.h"
 
 enum {
     STEPS = 256, /* a candidate lies width / STEPS above the bound */
@@ -27,15 +28,8 @@ enum {
 static const double FINEST = 1e-9; /* smallest step of a candidate */
 static const double LARGEST_SIZE = 1e200;
 static const double CLOSE = 1e-9;  /* tolerance for rounding on other machines */
-static const double CAP = 0.9;     /* largest bet of the Bernstein form */
 /* The asymptotic bound is tightest when n / (1 - n/N), the clock, has this value. */
 static const double BEST_CLOCK = 1000.0;
-
-/* Returns the size of the remaining population after n values. */
-ALWAYS_INLINE double remaining(const pb_confidence *c, double n)
-{
-    return c->size - c->drained * n;
-}
 
 /* Plays all values against a new candidate; returns the largest total wealth. */
 static double replay(pb_confidence *c, pb_candidate *candidate, int side,
@@ -111,64 +105,10 @@ static void add_betting(pb_confidence *c, double x, pb_scaled_value *history)
         walk(c, side, history, others[side], crossed[side]);
 }
 
-/*
- * Writes the log wealth of every bet against mu; returns the largest. On side 1 the gain of
- * 1 - x is clock - gain.
- */
-static double exponents(const pb_confidence *c, int side, double mu, double *out)
-{
-    double top = -INFINITY;
-    for (int64_t g = 0; g < c->n_bets; g++) {
-        const double gain = side ? c->clock[g] - c->gain[g] : c->gain[g];
-        out[g] = gain - mu * c->clock[g] - c->cost[g];
-        top = larger(top, out[g]);
-    }
-    return top;
-}
-
-/*
- * Moves the bound of a side to the mu at which the mean wealth is 2/alpha. The log of the mean
- * is convex and decreasing in mu, so Newton's method from below stays below.
- */
-static void solve(pb_confidence *c, int side)
-{
-    const double level = log(2.0 / c->alpha);
-    double log_capital[PB_CONFIDENCE_BETS];
-    for (int iteration = 0; iteration < 50; iteration++) {
-        const double top = exponents(c, side, c->bound[side], log_capital);
-        if (top < level) /* the mean is at most the largest */
-            return;
-        double sum = 0.0, slope = 0.0;
-        for (int64_t g = 0; g < c->n_bets; g++) {
-            const double capital = exp(log_capital[g] - top);
-            sum += capital;
-            slope += capital * c->clock[g];
-        }
-        const double excess = top + log(sum / (double)c->n_bets) - level;
-        const double step = excess * sum / slope;
-        /* with many values, rounding alone causes a larger excess */
-        if (excess < 1e-10 || step < 4.0 * DBL_EPSILON)
-            return;
-        c->bound[side] += step;
-    }
-}
-
+/* Adds a value to the exponential forms, whose bounds follow at once. */
 static void add_tilted(pb_confidence *c, double x)
 {
-    const double left = remaining(c, (double)c->count);
-    const double tilt = c->size / left, centre = c->drained * c->sum[0] / left;
-    const double deviation = x - (0.5 + c->sum[0]) / (double)(c->count + 1);
-    for (int64_t g = 0; g < c->n_bets; g++) {
-        double stake = c->bets[g] * tilt;
-        if (c->method == PB_CONFIDENCE_BERNSTEIN) {
-            stake = smaller(stake, CAP);
-            c->cost[g] += (-log(1.0 - stake) - stake) * (deviation * deviation);
-        } else {
-            c->cost[g] += stake * stake / 8.0;
-        }
-        c->gain[g] += stake * (x + centre);
-        c->clock[g] += stake * tilt;
-    }
+    tilt_exponents(c, x);
     c->sum[0] += x;
     c->sum[1] += 1.0 - x;
     c->count++;
@@ -229,11 +169,14 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
     const int finite = population < INFINITY;
     *confidence = (pb_confidence){.method = method, .n_bets = n_bets, .bounded = bounded,
                                   .size = finite ? population : 1.0,
-                                  .drained = finite ? 1.0 : 0.0, .alpha = alpha};
+                                  .drained = finite ? 1.0 : 0.0, .alpha = alpha,
+                                  .level = log(2.0 / alpha)};
     for (int64_t g = 0; g < n_bets; g++)
         confidence->bets[g] = bets[g];
     if (method == PB_CONFIDENCE_BETTING)
         confidence->scaled = *scaled;
+    if (method == PB_CONFIDENCE_BERNSTEIN)
+        prices(confidence, 1.0, confidence->price);
     for (int side = 0; side < 2; side++)
         confidence->ahead[side].mean = INFINITY;
     confidence->lower = bounded ? 0.0 : -INFINITY;

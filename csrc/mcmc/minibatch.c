@@ -78,6 +78,7 @@ void pb_chain_place(pb_chain *chain)
 {
     pb_move_multiply(chain->problem->factor, chain->z, chain->problem->glm.n_parameters,
                      chain->point);
+    chain->is_known = 0;
 }
 
 /* Returns the change of the quadratic part; sets *norm to the larger of |z|^2 and |z'|^2. */
@@ -181,14 +182,26 @@ static int passes(double log_ratio, pb_bitgen *bitgen)
     return log_ratio >= 0.0 || log(1.0 - uniform(bitgen)) < log_ratio;
 }
 
-/* Runs the standard test on all rows. */
+/*
+ * Runs the standard test on all rows. As in a textbook chain, the sum at the current point is kept,
+ * so that a step is one pass over the rows; the sum at next_point is written to *next.
+ */
 static pb_status decide_by_all(pb_chain *chain, double spread, double log_ratio,
-                               pb_bitgen *bitgen, int *accepted)
+                               pb_bitgen *bitgen, int *accepted, double *next)
 {
-    const pb_status status = chain->own ? add_all_own(chain, spread, &log_ratio)
-                                        : add_all(chain, &log_ratio);
+    const pb_minibatch *problem = chain->problem;
+    pb_status status = PB_OK;
+    if (chain->own) {
+        status = add_all_own(chain, spread, &log_ratio);
+    } else {
+        if (!chain->is_known)
+            chain->remainders = pb_glm_remainders(&problem->glm, problem->rows, chain->point);
+        chain->is_known = 1;
+        *next = pb_glm_remainders(&problem->glm, problem->rows, chain->next_point);
+        log_ratio += *next - chain->remainders;
+    }
     if (status == PB_OK) {
-        chain->n_evaluations += chain->problem->glm.n_rows;
+        chain->n_evaluations += problem->glm.n_rows;
         chain->n_exact++;
     }
     *accepted = status == PB_OK && passes(log_ratio, bitgen);
@@ -226,9 +239,12 @@ static pb_status find_spread(pb_chain *chain, double *spread)
     return PB_OK;
 }
 
-/* Decides whether to accept the proposal; if it is accepted, next_point is computed. */
+/*
+ * Decides whether to accept the proposal; if it is accepted, next_point is computed. Writes the sum
+ * of the remainders there to *next if all rows of glm were read.
+ */
 static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitgen *bitgen,
-                        int *accepted)
+                        int *accepted, double *next)
 {
     const pb_minibatch *problem = chain->problem;
     const int is_factorised = problem->test == PB_MINIBATCH_FACTORISED;
@@ -253,7 +269,7 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
     if (is_line)
         place_next(chain);
     if (reads_all)
-        return decide_by_all(chain, spread, log_ratio, bitgen, accepted);
+        return decide_by_all(chain, spread, log_ratio, bitgen, accepted, next);
     const int64_t n = chain->poisson(bitgen, total * spread);
     if (is_factorised)
         return survives(chain, spread, n, bitgen, accepted);
@@ -262,13 +278,15 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
     return status;
 }
 
-static void move_on(pb_chain *chain)
+static void move_on(pb_chain *chain, double remainders)
 {
     double *z = chain->z, *point = chain->point;
     chain->z = chain->next_z;
     chain->point = chain->next_point;
     chain->next_z = z;
     chain->next_point = point;
+    chain->remainders = remainders;
+    chain->is_known = !isnan(remainders);
     chain->n_accepted++;
 }
 
@@ -283,15 +301,15 @@ pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen)
     const double correction =
         pb_move_propose(move, chain->z, chain->problem->glm.n_parameters, chain->normal, bitgen,
                         chain->next_z, chain->work);
-    double norm;
+    double norm, next = NAN;
     const double log_ratio = quadratic(chain, &norm) + correction;
     const int64_t n_exact = chain->n_exact;
     int accepted;
-    const pb_status status = decide(chain, log_ratio, norm, bitgen, &accepted);
+    const pb_status status = decide(chain, log_ratio, norm, bitgen, &accepted, &next);
     if (status != PB_OK)
         return status;
     if (accepted)
-        move_on(chain);
+        move_on(chain, next);
     if (chain->adapts)
         pb_move_adapt(move, accepted, chain->n_exact > n_exact);
     return PB_OK;

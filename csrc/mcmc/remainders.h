@@ -92,20 +92,6 @@ static pb_status thin(pb_chain *chain, int64_t row, double spread, double gamma,
     return PB_OK;
 }
 
-/* Adds the differences of all rows, in order, to *log_ratio. */
-static pb_status add_all(pb_chain *chain, double *log_ratio)
-{
-    const int64_t n = chain->problem->glm.n_rows;
-    double value, sum = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        if (!difference(chain, i, place_of(chain, i), &value))
-            return PB_RANGE;
-        sum += value;
-    }
-    *log_ratio += sum;
-    return PB_OK;
-}
-
 /* Evaluates the differences of n rows with the user-defined function. */
 static pb_status ask(pb_chain *chain, const int64_t *rows, int64_t n, double *values)
 {

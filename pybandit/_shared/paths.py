@@ -16,9 +16,8 @@ def get_include() -> str:
     Examples
     --------
     >>> import os, pybandit as pb
-    >>> sorted(os.listdir(os.path.join(pb.get_include(), "pybandit", "betting")))
-    ['bets.h', 'betting.h', 'confidence.h', 'pairs.h', 'rejects.h', 'scaled.h', 'threshold.h',
-     'top_k.h']
+    >>> sorted(os.listdir(os.path.join(pb.get_include(), "pybandit", "betting")))[:4]
+    ['bets.h', 'betting.h', 'confidence.h', 'pairs.h']
     """
     return os.path.join(PACKAGE, "include")
 

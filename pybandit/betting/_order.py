@@ -10,12 +10,15 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.guard import made_already
 from pybandit._shared.labels import in_order
 from pybandit._shared.types import Floats
+from pybandit.betting._reads import permutation
 from pybandit.betting._sequence_checks import check_population
 from pybandit.betting.options import Bets, Costs
 
 SMALLEST_BLOCK = 4
-# With costs, a block is at most 1/32 of the items read instead of 1/16: races then cost 1 % less.
+USUAL_SHARE = 16  # a block is at most 1/16 of the items read
+# With costs, it is at most 1/32 of them: races then cost 1 % less.
 COSTLY_SHARE = 32
+MOST_PERMUTED = 2**32  # items whose order is drawn by compiled code
 MOST_PAIRS = 2**24  # per block: 256 MiB of arms and items
 # limits of weights: the weight left is a difference of sums, with 16 digits
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e150
@@ -63,7 +66,7 @@ def draw_order(rng, n_items, weights):
                              f"in the order of the file; got {shown(weights)}")
         return rng.order_of_items()
     if weights is None:
-        return rng.permutation(n_items)
+        return permutation(rng, n_items) if n_items < MOST_PERMUTED else rng.permutation(n_items)
     return np.argsort(rng.exponential(size=n_items) / weights, kind="stable")
 
 
@@ -132,7 +135,7 @@ class Ordered(Initialised):
     def _usual_length(self, n_read):
         if self._money is not None:
             return max(1, n_read // COSTLY_SHARE)
-        return max(SMALLEST_BLOCK, n_read // 16)
+        return max(SMALLEST_BLOCK, n_read // USUAL_SHARE)
 
     def _affordable(self, length):
         """Return how many of the next `length` items the unspent part of the budget pays for."""

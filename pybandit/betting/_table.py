@@ -1,26 +1,43 @@
-"""Run a race with a budget on a table in memory, without Python code between the looks."""
+"""Run a race on a table in memory, without Python code between the looks."""
 
 import numpy as np
 
-from pybandit.betting._rejects import read_looks
+from pybandit.betting._order import MOST_PAIRS, SMALLEST_BLOCK, USUAL_SHARE
+from pybandit.betting._reads import CELLS, Table, read_blocks, read_looks
 from pybandit.betting.budget import BudgetRace
 
 
-def read_ahead(race, table, advance):
+def read_ahead(race, table, advance, mapped=()):
     """Read a table for a race until it ends, or until the table holds an invalid reward.
 
     Returns the items read; none if the race must use `ask` and `tell`. The state of the race is
     the same as after `ask` and `tell`, bit for bit. `advance` is called with the number of cells
-    of each look.
+    of each look. For a table mapped from a file, `mapped` are the arguments `most` and `give_back`
+    of `Table`.
     """
-    plain = isinstance(race, BudgetRace) and race.k == 1 and race.costs is None
-    if not plain or table.dtype != np.float64 or not table.flags.c_contiguous:
+    if table.dtype not in CELLS or not table.flags.aligned:
         return np.empty(0, dtype=np.int64)
-    books = race._books
+    books, cells = race._books, Table(table, race._limits(), *mapped)
     with race._guard:
+        if not _is_plain(race):
+            return np.empty(0, dtype=np.int64)
         before = books.n_items
-        schedule = race._schedule()
-        measure = race._measure if schedule is race._rejects else None
-        read_looks(race._race, books, schedule, measure, table, race._order, race.budget,
-                   race._keys, race._limits(), advance)
+        if isinstance(race, BudgetRace):
+            schedule = race._schedule()
+            measure = race._measure if schedule is race._rejects else None
+            read_looks(race._race, books, schedule, measure, cells, race._order, race.budget,
+                       race._keys, advance)
+        else:
+            most = race.n_arms * race.n_items if race.max_pulls is None else race.max_pulls
+            rule = race.block_size or 0, SMALLEST_BLOCK, USUAL_SHARE, MOST_PAIRS
+            read_blocks(race._race, books, cells, race._order, most, rule, advance)
         return race._order[before:books.n_items].copy()
+
+
+def _is_plain(race):
+    """Return True if the next rewards of a race depend on nothing but its table."""
+    if race.costs is not None or race._early.keys.size or not isinstance(race._order, np.ndarray):
+        return False
+    if isinstance(race, BudgetRace):
+        return race.k == 1
+    return getattr(race, "_predictor", None) is None

@@ -246,17 +246,16 @@ def range_of(value_range, scores, source, items):
     if items.population_size not in (None, source.n_items):
         raise ValueError("value_range must be given with a population_size, because other items "
                          f"may have other scores: {SUCH_AS}")
+    if values.min() >= 0 and values.max() <= 1:  # False for NaN
+        return 0.0, 1.0
     if np.isnan(values).any():
         row, column = np.argwhere(np.isnan(values))[0].tolist()
         raise ValueError(f"scores must be finite; got nan for {source.model(column)}, "
                          f"{source.item(row)}: leave items with a lost score out for all models")
-    bad = (values < 0) | (values > 1)
-    if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
-                         f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
-                         f"{source.item(row)}")
-    return 0.0, 1.0
+    row, column = np.argwhere((values < 0) | (values > 1))[0].tolist()
+    raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
+                     f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
+                     f"{source.item(row)}")
 
 
 def _kind_without_range(scores, source):

@@ -12,6 +12,7 @@ from pybandit.evaluation._model_result import names_of
 from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation._words import warn_of_failures
 from pybandit.evaluation.result import BestOfResult
+from pybandit.tables._npy import give_back, rows_mapped
 
 
 def run(race, source, progress, baseline=None):
@@ -43,7 +44,8 @@ def _read(race, source, progress):
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
             if source.table is not None:
-                read_ahead(race, source.table, bar.update)
+                read_ahead(race, source.table, bar.update,
+                           (rows_mapped(source.table), give_back))
             if not race.done:
                 _read_block(race, source, bar.update)
             bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)

@@ -21,9 +21,11 @@ APART = 1 << 12
 BESIDE = 1 << 14
 DROP = getattr(mmap, "MADV_DONTNEED", None)  # Windows has none
 MOST_HEADER = 10_000  # bytes; numpy's limit
-# Number of rows read before their pages are released. The kernel maps 64 KiB around each accessed
-# cell if they are in its cache.
-ROWS = 1024
+# Bytes of a file that may be mapped before its pages are released. A smaller file is mapped whole:
+# mapping its pages again would take longer than reading its cells.
+MOST_MAPPED = 1 << 27
+# The kernel maps this number of bytes around each accessed cell if they are in its cache.
+WINDOW = 1 << 16
 
 
 class NpyFile:
@@ -144,14 +146,25 @@ def cells_of(array, rows, columns):
     """Return float64 (len(rows), len(columns)) of a 2-dimensional array or a `NpyFile`."""
     if isinstance(array, NpyFile):
         return check_numeric("table", array.cells(rows, columns))
-    if _mapping_of(array) is None:
+    most = rows_mapped(array)
+    if most is None:
         return check_numeric("table", array[rows[:, None], columns], copy=False)
     cells = np.empty((rows.size, columns.size))
-    for start in range(0, rows.size, ROWS):
-        part = array[rows[start:start + ROWS, None], columns]
-        cells[start:start + ROWS] = check_numeric("table", part, copy=False)
+    for start in range(0, rows.size, most):
+        part = array[rows[start:start + most, None], columns]
+        cells[start:start + most] = check_numeric("table", part, copy=False)
         give_back(array)
     return cells
+
+
+def rows_mapped(array):
+    """Return after how many rows to call `give_back`; None if the array need not give back."""
+    mapping = _mapping_of(array)
+    if mapping is None or len(mapping) <= MOST_MAPPED:
+        return None
+    n_columns, apart = array.shape[1], abs(array.strides[1])
+    windows = min(n_columns, (n_columns - 1) * apart // WINDOW + 2)
+    return max(1, MOST_MAPPED // (WINDOW * windows))
 
 
 def give_back(array):

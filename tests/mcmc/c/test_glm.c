@@ -147,8 +147,48 @@ static void far_away(void)
         }
 }
 
+/* The sum over all rows is that of single rows, near the mode and far away, for any size. */
+static void sum_of_remainders(void)
+{
+    enum { N = 37, D = 19 };
+    double x[N * D], labels[N], ones[N], mode[D], factor[D * D] = {0.0}, work[D];
+    uint64_t seed = 5;
+    for (int i = 0; i < N * D; i++)
+        x[i] = 2.0 * splitmix_double(&seed) - 1.0;
+    for (int i = 0; i < N; i++) {
+        labels[i] = i % 3 == 0;
+        ones[i] = 1.0;
+    }
+    for (int j = 0; j < D; j++) {
+        mode[j] = splitmix_double(&seed) - 0.5;
+        factor[j * D + j] = 0.1;
+    }
+    const pb_glm glms[] = {{PB_GLM_LOGISTIC, N, D, x, labels, NULL, 1.0, 1.0, 0.0},
+                           {PB_GLM_LOGISTIC, N, D, x, labels, ones, 1.0, 1.0, 0.0},
+                           {PB_GLM_PROBIT, N, D, x, labels, NULL, 1.0, 1.0, 0.0},
+                           {PB_GLM_STUDENT, N, D, x, labels, NULL, 3.0, 0.5, 0.0}};
+    for (int f = 0; f < 4; f++)
+        for (double far = 0.01; far < 1e4; far *= 10.0) {
+            pb_glm_row rows[N];
+            double point[D], sum = 0.0, size = 0.0;
+            pb_glm_anchor(glms + f, 0, N, mode, factor, rows, work);
+            for (int j = 0; j < D; j++)
+                point[j] = far * (splitmix_double(&seed) - 0.5);
+            for (int i = 0; i < N; i++) {
+                double change = 0.0;
+                for (int j = 0; j < D; j++)
+                    change += x[i * D + j] * point[j];
+                sum += pb_glm_remainder(glms + f, rows + i, change);
+                size += fabs(change) * (1.0 + fabs(change));
+            }
+            const double found = pb_glm_remainders(glms + f, rows, point);
+            assert(isfinite(found) && fabs(found - sum) <= 1e-13 * (1.0 + size));
+        }
+}
+
 int main(void)
 {
+    sum_of_remainders();
     sums_are_derivatives();
     safe_steps_of_student();
     remainders();

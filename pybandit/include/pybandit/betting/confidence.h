@@ -41,7 +41,7 @@ typedef struct {
     int bounded;      /* asymptotic: 1 if the values are known to be in [0, 1] */
     double size;      /* N; 1 if values are independent */
     double drained;   /* 1 if a value leaves the population when it is read, else 0 */
-    double alpha;
+    double alpha, level; /* level: log of 2 / alpha */
     double bets[PB_CONFIDENCE_BETS]; /* exponential forms; 0 from index n_bets on */
 
     int64_t count;
@@ -56,6 +56,13 @@ typedef struct {
     double clock[PB_CONFIDENCE_BETS]; /* mu is gain - mu clock - cost */
     double cost[PB_CONFIDENCE_BETS];
     double mean, square; /* asymptotic: mean, and sum of squares about it */
+
+    /* exponential forms: the last evaluation of a side's wealth at its bound */
+    int is_known[2];     /* 1 if there was one */
+    double known[2];     /* log of the mean wealth */
+    double exponent[2][PB_CONFIDENCE_BETS]; /* log wealth of each bet */
+    double share[2][PB_CONFIDENCE_BETS];    /* wealth of each bet divided by the sum */
+    double price[PB_CONFIDENCE_BETS];       /* Bernstein: psi of each bet without a tilt */
 } pb_confidence;
 
 /*

@@ -81,6 +81,10 @@ typedef struct {
     double *point;            /* L z */
     double *next_z, *next_point, *work;
 
+    /* tests that read all rows of glm: the sum of the remainders at `point`, if it is known */
+    int is_known;
+    double remainders;
+
     /* sums over the steps since the caller set them to 0 */
     int64_t n_accepted;
     int64_t n_evaluations;    /* rows read */
@@ -101,7 +105,8 @@ static inline int64_t pb_chain_memory(int64_t n_parameters)
 void pb_chain_place(pb_chain *chain);
 
 /*
- * Runs one step. Returns PB_OK, or PB_RANGE if a difference exceeds its bound. With user-defined
+ * Runs one step. Returns PB_OK, or PB_RANGE if a difference exceeds its bound; differences are not
+ * computed row by row if all rows of glm are read. With user-defined
  * functions it also returns PB_CALLBACK if one failed, and PB_NOT_FINITE if a value is not
  * finite. After an error the state of the chain is unchanged. O(d^2 + rows d).
  */
