@@ -122,17 +122,19 @@ def started():
 
 def answer():
     """Call a judge as `best_of` does; its thread runs out of memory after the call."""
+    from pybandit.evaluation import _threads
     from pybandit.evaluation._threads import Threads, _out
 
+    _threads.IDLE = 0.01
     pool = Threads(None)
     try:
         call = pool.submit(judge, 1, 2)
-        while call in _out and (call.worker is None or not call.worker.over):
+        while call in _out and not pool._workers[0].over:
             time.sleep(0.002)
         call.settle()
         return call.result(0)
     finally:
-        pool.shutdown()
+        pool.closed = True  # idle threads end; `shutdown` needs memory
 
 
 ALLOCATING = {"tasks": tasks, "started": started, "answer": answer}

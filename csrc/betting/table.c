@@ -58,10 +58,17 @@ DEFINE_GATHER(gather_int8, int8_t)
 DEFINE_GATHER(gather_int32, int32_t)
 DEFINE_GATHER(gather_int64, int64_t)
 
-/* In the order of pb_cell. */
-static int (*const GATHERS[])(const pb_table *, int64_t, const int64_t *, int64_t, double *) = {
-    gather_float64, gather_float32, gather_uint8, gather_int8, gather_int32, gather_int64,
-};
+static int gather(const pb_table *t, int64_t item, const int64_t *arms, int64_t n, double *out)
+{
+    switch (t->cell) {
+    case PB_CELL_FLOAT32: return gather_float32(t, item, arms, n, out);
+    case PB_CELL_UINT8: return gather_uint8(t, item, arms, n, out);
+    case PB_CELL_INT8: return gather_int8(t, item, arms, n, out);
+    case PB_CELL_INT32: return gather_int32(t, item, arms, n, out);
+    case PB_CELL_INT64: return gather_int64(t, item, arms, n, out);
+    default: return gather_float64(t, item, arms, n, out);
+    }
+}
 
 int64_t pb_table_gather(const pb_table *table, const int64_t *items, int64_t n_items,
                         const int64_t *arms, int64_t n_arms, double *out)
@@ -72,7 +79,7 @@ int64_t pb_table_gather(const pb_table *table, const int64_t *items, int64_t n_i
     for (int64_t i = 0; i < n_items; i++) {
         if (i + ITEMS_AHEAD < n_items)
             prefetch_item(table, items[i + ITEMS_AHEAD], first, last);
-        if (!GATHERS[table->cell](table, items[i], arms, n_arms, out + i * n_arms))
+        if (!gather(table, items[i], arms, n_arms, out + i * n_arms))
             return i;
     }
     return n_items;

@@ -11,6 +11,7 @@ from pybandit.betting._table import read_ahead
 from pybandit.tables import _npy
 
 from betting.races import assert_says, frozen
+from betting.reference.table import gather
 from evaluation.grouped import grouped
 from evaluation.test_budget_table import by_ask, table
 
@@ -44,6 +45,21 @@ def test_other_types_give_the_bits_of_float64(dtype):
     assert frozen(found._race.get_state()) == frozen(same._race.get_state())
     assert read_ahead(pb.BettingRace(14, 150, value_range=(0, 1), rng=2), scores,
                       lambda n: None).size == found.pulls.max()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32", "float64"])
+def test_rewards_are_the_cells_of_the_items_read(dtype):
+    scores = (table(5, gap=0.02) * 0.9).astype(dtype)
+    race = pb.BettingRace(14, 150, value_range=(0, 1), rng=2)
+    items = read_ahead(race, scores, lambda n: None)
+    cells = gather(scores, items, range(14), 0.0, 1.0, 1.0)
+    for arm, n in enumerate(race.pulls.tolist()):
+        assert race.rewards(arm).tolist() == cells[:n, arm].tolist()
+    scores = scores.astype(float)
+    scores[items[2], 1] = 2.0
+    assert len(gather(scores, items, range(14), 0.0, 1.0, 1.0)) == 2
+    race = pb.BettingRace(14, 150, value_range=(0, 1), rng=2)
+    assert read_ahead(race, scores, lambda n: None).size == 0  # the first block has four items
 
 
 @pytest.mark.parametrize("view", [np.asfortranarray, lambda x: x[::-1], lambda x: x[:, ::-1],
