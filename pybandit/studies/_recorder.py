@@ -17,7 +17,13 @@ from pybandit._shared.database_errors import as_recorded
 from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._codec import encode
 from pybandit.studies._journal import (
-    BrokenLog, Event, Progress, Replayed, chained, replay, resume,
+    BrokenLog,
+    Event,
+    Progress,
+    Replayed,
+    chained,
+    replay,
+    resume,
 )
 from pybandit.studies._races import RACES, RacePolicy
 from pybandit.studies._rows import MOMENTS, check_first, decoded

@@ -15,9 +15,9 @@ MESSAGE = "kernel must be positive semi-definite; got one with which a reward of
 
 
 def invalid_kernel():
-    """Return a kernel with three arms, not checked at first, that cannot be so correlated."""
-    kernel, arms = np.eye(K), [1, 2, 4]
-    kernel[np.ix_(arms, arms)] = [[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]
+    """Return a kernel with two arms, not checked at first, whose covariance is too large."""
+    kernel = np.eye(K)
+    kernel[1, 2] = kernel[2, 1] = 2.0
     return kernel
 
 
@@ -33,7 +33,7 @@ def test_pull_that_meets_an_invalid_part_raises_and_changes_nothing():
         for _ in range(10):
             before = protocol.frozen(policy.get_state())
             policy.tell(policy.ask(), [0.0])
-    assert 0 < policy.n_pulls < 5
+    assert policy.n_pulls == 1
     for _ in range(2):
         assert protocol.frozen(policy.get_state()) == before
         with pytest.raises(ValueError, match=MESSAGE):
@@ -45,9 +45,9 @@ def test_several_rewards_at_once_are_checked():
     policy = policy_of()
     before = protocol.frozen(policy.get_state())
     with pytest.raises(ValueError, match=MESSAGE):
-        policy._take([7, 1, 2, 9], np.zeros(4))
+        policy._take([7, 9, 2, 9], np.zeros(4))
     assert protocol.frozen(policy.get_state()) == before
-    policy._take([7, 1, 9], [0.5, np.nextafter(0.5, 1), -0.25])
+    policy._take([7, 9, 9], [0.5, np.nextafter(0.5, 1), -0.25])
     assert policy.n_pulls == 3
 
 

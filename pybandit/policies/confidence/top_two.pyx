@@ -254,7 +254,6 @@ cdef class TopTwo(SequentialPolicy):
         self.chosen[0] = best if random_standard_uniform(self.bitgen) < share else other
 
     cdef int64_t _find_leader(self) noexcept nogil:
-        cdef int64_t arm
         if self.leads == THOMPSON:
             return self._draw_best()
         if self.leads == EMPIRICAL:
