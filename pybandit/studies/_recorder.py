@@ -205,8 +205,8 @@ class Recorder:
             self._store.pace.add(len(row[4]), 0.0)
             yield row
 
-    def _past(self, end=LARGEST):
-        """Return an iterator over (kind, body) of the stored events before event `end`."""
+    def _past(self, end=-1):
+        """Return an iterator over (kind, body) of the stored events before event `end`, or all."""
         rows = self._store.events(most=end)
         return ((row[1], self._entry(f"event {row[0]}", row[4])) for row in rows)
 
