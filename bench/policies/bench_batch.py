@@ -102,6 +102,21 @@ def test_batch_racing(timed, bare, role):
               per=n_pulls, rounds=15)
 
 
+@pytest.mark.parametrize("k", [100, 500_000])
+@pytest.mark.parametrize("role", ["bare loop", "BatchRacing"])
+def test_first_pass(timed, bare, role, k):
+    """Time the first pull of each of 10^6 arms in plates of 384, rewards included."""
+    n_arms = size(1_000_000, 10_000)
+    group = f"first pass of BatchRacing over {n_arms:,} arms in plates of {WELLS}, k = {k:,}"
+    if role == "bare loop":
+        bare(group, n_arms, n_arms)
+        return
+    bandit = pb.environments.GaussianBandit(np.random.default_rng(1).random(n_arms), 0.5)
+    timed(group, role, lambda: pb.simulate(
+        lambda e: pb.policies.BatchRacing(n_arms, min(k, n_arms // 2), batch_size=WELLS), bandit, 1,
+        rng=1, n_threads=1, progress=False, max_pulls=n_arms), rounds=3)
+
+
 @pytest.mark.parametrize("role", ["bare loop", "RoundRobin", "BatchHalving", "BatchSAR"])
 def test_ask_and_tell(timed, bare, role):
     """Time a plate of 384 wells through Python: mean over 800 plates and all eliminations."""

@@ -2,7 +2,8 @@
 
 Run with ``make bench``. The first of a group is the limit: one pass over the bytes that a round
 must touch, the lower triangle of the covariance (read and written) or the features (read). For
-comparison: a rank-one update as NumPy expressions, and a new fit of scikit-learn's regressor.
+comparison: a rank-one update as NumPy expressions, a factor with one row per reward in NumPy, and a
+new fit of scikit-learn's regressor. `make` of a kernel is compared with a copy of the matrix.
 """
 
 import ctypes
@@ -60,6 +61,29 @@ def numpy_round(covariance, means, t):
     covariance -= np.outer(gain, covariance[arm])
 
 
+class NumpyFactor:
+    """GP-UCB as a careful user would write it, with one row of a factor per reward."""
+
+    def __init__(self, kernel, n_rounds):
+        self.kernel, self.t = kernel, 0
+        self.rows = np.empty((n_rounds, len(kernel)))
+        self.means, self.variances = np.zeros(len(kernel)), kernel.diagonal().copy()
+
+    def play(self, means, n_rounds, rng):
+        for t in range(self.t, self.t + n_rounds):
+            level = np.log(means.size * (t + 1) ** 2 * np.pi**2 / 0.3)
+            arm = int(np.argmax(self.means + np.sqrt(2 * level * self.variances)))
+            reward = rng.normal(means[arm], NOISE)
+            row = self.kernel[arm] - self.rows[:t, arm] @ self.rows[:t]
+            root = np.sqrt(row[arm] + NOISE**2)
+            row /= root
+            self.rows[t] = row
+            self.means += row * ((reward - self.means[arm]) / root)
+            self.variances -= row * row
+            np.maximum(self.variances, 0.0, out=self.variances)
+        self.t += n_rounds
+
+
 def scikit_round(points, seen, rewards):
     from sklearn.gaussian_process import GaussianProcessRegressor
 
@@ -100,6 +124,42 @@ def test_covariance_form(timed, limits, n_arms, role):
     else:
         setup, run = whole_run(role, n_rounds, dict(kernel=G), means)
     timed(f"a round, K = {n_arms:,}, a kernel", role, run, per=n_rounds, rounds=rounds, setup=setup)
+
+
+@pytest.mark.parametrize("n_before", size([0, 100, 300, 2000], [20]))
+@pytest.mark.parametrize("role", ["NumPy factor", *NAMES[:-1]])
+def test_rows(timed, role, n_before):
+    """Time 100 rounds after `n_before` rewards: rows are kept up to 750 rewards."""
+    n_arms, n_rounds = size(1500, 50), size(100, 10)
+    G, means = kernel_of(n_arms), np.random.default_rng(1).normal(size=n_arms)
+    setup, run = whole_run(role, n_rounds, dict(kernel=G), means, n_before)
+    if role == "NumPy factor":
+        def setup():
+            rng, factor = np.random.default_rng(2), NumpyFactor(G, n_before + n_rounds)
+            factor.play(means, n_before, rng)
+            return (factor, rng), {}
+
+        def run(factor, rng):
+            factor.play(means, n_rounds, rng)
+    timed(f"a round after {n_before}, K = {n_arms:,}, a kernel", role, run, per=n_rounds,
+          rounds=size(5, 1), setup=setup)
+
+
+@pytest.mark.parametrize("role", ["bare copy", "NumPy Cholesky", *NAMES[:-1]])
+def test_construction(timed, role):
+    """Time checking a kernel matrix; a Cholesky decomposition would prove that it is valid."""
+    n_arms = size(2000, 50)
+    G = kernel_of(n_arms)
+
+    def run():
+        if role == "bare copy":
+            G.copy()
+        elif role == "NumPy Cholesky":
+            np.linalg.cholesky(G + 1e-8 * np.eye(n_arms))
+        else:
+            getattr(pb.policies, role)(n_arms, budget=400, kernel=G, noise_std=NOISE)
+
+    timed(f"make a policy, K = {n_arms:,}, a kernel", role, run, rounds=size(5, 1))
 
 
 def eager_round(posterior, w, X, t):

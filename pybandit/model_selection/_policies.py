@@ -52,7 +52,8 @@ def plain_policy(policy, n_arms, budget, kernel):
 
 def scaled_kernel(kernel, candidates):
     """Return the user-defined covariance of the candidates, scaled to a mean variance of 1."""
-    matrix, n = checked_kernel(kernel(candidates) if callable(kernel) else kernel), len(candidates)
+    matrix, n = kernel(candidates) if callable(kernel) else kernel, len(candidates)
+    matrix = checked_kernel(matrix).matrix
     if len(matrix) != n:
         raise ValueError(f"kernel must have shape ({n}, {n}), one row per candidate; got "
                          f"{matrix.shape}")

@@ -5,6 +5,7 @@ study applies each event when it is recorded; `replay` applies all of them.
 """
 
 import hashlib
+import itertools
 import struct
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -239,7 +240,7 @@ class Progress:
 
 
 class Replayed(NamedTuple):
-    """Result of a replay: progress, all batches, number of events, and the last digest."""
+    """Result of a replay: progress, batches, number of events, and the last digest."""
 
     progress: Progress
     batches: dict[int, Wells]
@@ -263,7 +264,7 @@ def repeated(repeat, amendment):
         raise
 
 
-def replay(rows, policy_from):
+def replay(rows, policy_from, each=None):
     """Apply all events of a log.
 
     Parameters
@@ -272,31 +273,74 @@ def replay(rows, policy_from):
         As stored, with encoded bodies.
     policy_from : callable
         Returns the policy from the body of the first event.
+    each : callable, optional
+        Called as `each(n_events, progress)` after each event.
 
     Raises
     ------
     BrokenLog
         If an event is missing, was changed, or cannot be applied; the message names it.
     """
-    progress, batches, before, number, past = None, {}, START, -1, []
-    for number, (stored, kind, time, who, body, digest) in enumerate(rows):
-        if stored != number:
-            raise BrokenLog(f"log: event {number} is missing")
-        if chained(before, number, kind, time, who, body) != digest:
-            raise BrokenLog(f"log: event {number} is not what was recorded: its digest differs")
-        before = digest
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        raise BrokenLog("log: event 0 is missing")
+    kind, entry = _checked(first, 0, START)
+    try:
+        progress = Progress(policy_from(entry))
+    except Exception as error:  # raised by any policy, user-defined ones included
+        raise BrokenLog(f"log: event 0, {kind}, cannot be repeated: {error}") from error
+    if each is not None:
+        each(1, progress)
+    return resume(Replayed(progress, {}, 1, first[5]), rows, lambda: [(kind, entry)], each=each)
+
+
+def resume(start, rows, past, find=None, each=None):
+    """Apply the events of a log that follow those of `start`, a `Replayed`; return a `Replayed`.
+
+    Parameters
+    ----------
+    start : Replayed
+        Changed.
+    rows, each
+        As in `replay`.
+    past : callable
+        Returns the events before `rows`, (kind, body) each.
+    find : callable, optional
+        Returns a batch by its number, or None, if it is not in `start`.
+    """
+    progress, batches, n_events, before = start
+    since = []
+    progress.past = lambda: itertools.chain(past(), since)
+    for row in rows:
+        kind, entry = _checked(row, n_events, before)
+        before = row[5]
         try:
-            entry = decode(body)
-            if progress is None:
-                progress = Progress(policy_from(entry), past=lambda: past)
-                past.append((kind, entry))
-                continue
-            wells = progress.apply(kind, entry, batches.get(entry.get("batch")))
-            past.append((kind, entry))
-        except Exception as error:  # raised by any policy, user-defined ones included
-            raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
+            number = entry.get("batch")
+            wells = batches.get(number)
+            if wells is None and number is not None and kind != "ask" and find is not None:
+                wells = find(number)
+            wells = progress.apply(kind, entry, wells)
+        except Exception as error:
+            raise BrokenLog(f"log: event {n_events}, {kind}, cannot be repeated: {error}"
+                            ) from error
+        since.append((kind, entry))
+        n_events += 1
         if wells is not None:
             batches[wells.number] = wells
-    if progress is None:
-        raise BrokenLog("log: event 0 is missing")
-    return Replayed(progress, batches, number + 1, before)
+        if each is not None:
+            each(n_events, progress)
+    return Replayed(progress, batches, n_events, before)
+
+
+def _checked(row, expected, before):
+    """Return kind and decoded body of an event; `before` is the previous digest."""
+    number, kind, time, who, body, digest = row
+    if number != expected:
+        raise BrokenLog(f"log: event {expected} is missing")
+    if chained(before, number, kind, time, who, body) != digest:
+        raise BrokenLog(f"log: event {number} is not what was recorded: its digest differs")
+    try:
+        return kind, decode(body)
+    except ValueError as error:
+        raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error

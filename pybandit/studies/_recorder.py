@@ -16,9 +16,18 @@ from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.database_errors import as_recorded
 from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._codec import encode
-from pybandit.studies._journal import BrokenLog, Event, Progress, chained, replay
+from pybandit.studies._journal import (
+    BrokenLog,
+    Event,
+    Progress,
+    Replayed,
+    chained,
+    replay,
+    resume,
+)
 from pybandit.studies._races import RACES, RacePolicy
 from pybandit.studies._rows import MOMENTS, check_first, decoded
+from pybandit.studies._snapshot import Clock, Pace, decoded_progress
 from pybandit.studies.results import Batch
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -140,35 +149,78 @@ class Recorder:
         if [(row[0], row[5]) for row in last] != [(head.n_events - 1, head.digest)]:
             raise StudyDamagedError(f"{store.path} is damaged: log or head: the log does not end "
                                     f"with event {head.n_events - 1}")
-        state = store.state(head.state)
-        try:
-            policy = self._type.from_state(state)
-            store.n_arms = len(self._first_names) + len(getattr(policy, "names_added", ()))
-            fits = policy.n_arms == store.n_arms
-        except Exception as error:  # raised by any policy, user-defined ones included
-            raise StudyDamagedError(f"{store.path} is damaged: state: {error}") from error
+        with Clock() as clock:
+            state = store.state(head)
+            try:
+                policy = self._type.from_state(state)
+                store.n_arms = len(self._first_names) + len(getattr(policy, "names_added", ()))
+                fits = policy.n_arms == store.n_arms
+            except Exception as error:  # raised by any policy, user-defined ones included
+                raise StudyDamagedError(f"{store.path} is damaged: state: {error}") from error
+        store.pace = Pace(store.n_bytes(), clock.seconds)
         if not fits:
             raise StudyDamagedError(f"{store.path} is damaged: state: it has {policy.n_arms} "
                                     f"arms, and there are {store.n_arms} names")
+        if head.included < head.n_events:
+            return self._resumed(head, policy)
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
         return Progress(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
 
-    def _past(self):
-        """Return an iterator over (kind, body) of all stored events."""
-        return ((row[1], self._entry(f"event {row[0]}", row[4])) for row in self._store.events())
+    def _resumed(self, head, policy):
+        """Return the `Progress` after the events since the stored state, which is `policy`."""
+        store = self._store
+        try:
+            progress = decoded_progress(store.path, head.progress, policy)
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise StudyDamagedError(f"{store.path} is damaged: head: progress: {error!r}"
+                                    ) from error
+        before = store.events(head.included - 1, most=1).fetchall()
+        opened = {} if progress.open is None else {progress.open.number: progress.open}
+        start = Replayed(progress, opened, head.included, before[0][5] if before else b"")
+        try:
+            with Clock() as clock:
+                found = resume(start, self._counted(head.included),
+                               lambda: self._past(head.included), store.wells)
+        except BrokenLog as error:
+            raise StudyDamagedError(f"{store.path} is damaged: {error}") from error
+        store.pace.add(0, clock.seconds)
+        known = store.wells(progress.open.number) if progress.open else None
+        for holds, what in [
+                ((found.n_events, found.digest) == (head.n_events, head.digest), "head or log"),
+                ((progress.n_batches, progress.asked) == (head.n_batches, head.asked), "head"),
+                (encode(store.late()) == encode(progress.late), "late"),
+                (progress.open is None or known is not None and known.same(progress.open),
+                 "batches")]:
+            if not holds:
+                raise StudyDamagedError(f"{store.path} is damaged: {what}: it does not follow "
+                                        "from the log")
+        progress.past = self._past
+        return progress
+
+    def _counted(self, start):
+        """Yield the events from number `start` on, and add their sizes to those of the store."""
+        for row in self._store.events(start):
+            self._store.pace.add(len(row[4]), 0.0)
+            yield row
+
+    def _past(self, end=-1):
+        """Return an iterator over (kind, body) of the stored events before event `end`, or all."""
+        rows = self._store.events(most=end)
+        return ((row[1], self._entry(f"event {row[0]}", row[4])) for row in rows)
 
     def _record(self, kind, body, wells, who=None):
         """Apply and store an event; return its batch."""
         self._moved = True
         try:
-            wells = self._progress.apply(kind, body, wells)
+            with Clock() as clock:
+                wells = self._progress.apply(kind, body, wells)
         except BrokenLog as error:
             raise StudyDamagedError(f"{self._store.path} is damaged: {error}") from error
         event, content = event_of(self._head.n_events, kind, self._who if who is None else str(who),
                                   body, self._head.digest)
-        self._head = self._store.append(event, content, wells, self._progress)
+        self._head = self._store.append(event, content, wells, self._progress, clock.seconds)
         return wells
 
     def _wells(self, batch_id):

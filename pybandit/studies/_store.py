@@ -2,7 +2,7 @@
 
 ``log``       all events, chained; everything else can be derived from it (`_journal`)
 ``head``      end of the log, so that a truncated log is detected
-``state``     state of the policy after the last event, one row per part
+``state``     state of the policy after an event (`_snapshot`), one row per part
 ``batches``   arms, results and marks of each batch
 ``late``      late results that the policy has not received
 ``writes``    mark that later transactions are in ``<path>-wal`` (`_shared.database`)
@@ -23,6 +23,7 @@ from pybandit._shared.errors import StudyDamagedError, StudyVersionError
 from pybandit.studies._codec import encode
 from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
+from pybandit.studies._snapshot import Clock, Pace, Snapshot, encoded_progress
 
 APPLICATION, FORMAT = 0x70625374, 1
 SCHEMA = f"""
@@ -31,7 +32,7 @@ CREATE TABLE log (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time REAL NOT 
                   who TEXT NOT NULL, body BLOB NOT NULL, digest BLOB NOT NULL);
 CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 0), n_events INTEGER NOT NULL,
                    digest BLOB NOT NULL, n_batches INTEGER NOT NULL, asked INTEGER NOT NULL,
-                   state BLOB NOT NULL);
+                   included INTEGER NOT NULL, state BLOB NOT NULL, progress BLOB NOT NULL);
 CREATE TABLE state (part TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE batches (number INTEGER PRIMARY KEY, status TEXT NOT NULL, arms BLOB NOT NULL,
                       results BLOB NOT NULL, marks BLOB NOT NULL);
@@ -41,13 +42,15 @@ CREATE INDEX amendments ON log (number) WHERE kind = 'amend'
 
 
 class Head(NamedTuple):
-    """End of the log, and values that are in no other table."""
+    """End of the log, and values that are in no other table; the last three are a `Snapshot`."""
 
     n_events: int
     digest: bytes
     n_batches: int
     asked: int
+    included: int
     state: bytes
+    progress: bytes
 
 
 class Store:
@@ -62,6 +65,7 @@ class Store:
         self.durable = database.path is not None
         # stored parts of the state, (bytes, digest) each; number of late results
         self.parts, self.n_late = {}, 0
+        self.snapshot, self.pace = Snapshot(0, b"", b""), Pace()
         self.n_arms = 2**63  # until the number is known
         # If an unclosed study and its connection are garbage-collected together, the connection
         # may warn that it is unclosed before __del__ runs.
@@ -135,12 +139,13 @@ class Store:
                                "'amend') ORDER BY number")
         return typed(self.path, "log", rows, int, bytes, float, str, ordered=True)
 
-    def state(self, expected):
-        """Return the stored state of the policy, whose digest must be `expected`."""
+    def state(self, head):
+        """Return the stored state of the policy; its digest must be that of the head."""
         rows = typed(self.path, "state", self.db.execute("SELECT part, body FROM state"), str,
                      bytes)
         self.parts = {part: (body, hashlib.sha256(body).digest()) for part, body in rows}
-        if _digest_of(self.parts) != expected:
+        self.snapshot = Snapshot(head.included, head.state, head.progress)
+        if _digest_of(self.parts) != head.state:
             raise StudyDamagedError(f"{self.path} is damaged: state is not what was recorded")
         values = decoded(self.path, "state", *(body for body, _ in self.parts.values()))
         return dict(zip(self.parts, values, strict=True))
@@ -188,22 +193,47 @@ class Store:
 
     # methods that write
 
-    def append(self, event, body, wells, progress):
-        """Store an event, its encoded body, and the resulting state; return the new head."""
+    def append(self, event, body, wells, progress, seconds=0.0):
+        """Store an event, its encoded body, and what results from it; return the new head.
+
+        `seconds` is the time that the policy took for the event.
+        """
         self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
                         (event.number, event.kind, event.time, event.who, body,
                          event.digest))
         if wells is not None:
             self.put_wells(wells, is_new=event.kind == "ask")
-        if event.kind == "tell" and wells.status == "open":
-            # the policy receives results only when the batch is over
-            state = _digest_of(self.parts) if self.durable else b""
-        else:
+        # the policy receives results only when the batch is over
+        is_partial = event.kind == "tell" and wells.status == "open"
+        if not is_partial:
             self.put_late(progress.late, event.kind == "amend")
-            state = self.put_state(progress.policy.get_state()) if self.durable else b""
-        head = Head(event.number + 1, event.digest, progress.n_batches, int(progress.asked), state)
-        self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
+        if self.durable:
+            self.pace.add(len(body), seconds)
+            self._put_snapshot(event, progress, is_partial)
+        else:
+            self.snapshot = Snapshot(event.number + 1, b"", b"")
+        head = Head(event.number + 1, event.digest, progress.n_batches, int(progress.asked),
+                    *self.snapshot)
+        self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?, ?, ?)", head)
         return head
+
+    def _put_snapshot(self, event, progress, is_partial):
+        """Store the state after an event, if it has changed and a snapshot is due."""
+        number = event.number + 1
+        if is_partial:
+            if not self.snapshot.progress:
+                self.snapshot = self.snapshot._replace(n_events=number)
+        # an amendment may have replaced the policy
+        elif not self.snapshot.progress or self.pace.is_due or event.kind == "amend":
+            with Clock() as clock:
+                state = self.put_state(progress.policy.get_state())
+            self.pace = Pace(self.n_bytes(), clock.seconds)
+            self.snapshot = Snapshot(
+                number, state, b"" if self.pace.is_small else encoded_progress(progress))
+
+    def n_bytes(self):
+        """Return the number of bytes of the stored state."""
+        return sum(len(body) for body, _ in self.parts.values())
 
     def put_wells(self, wells, is_new):
         """Store the present state of a batch; its arms never change."""
@@ -252,8 +282,9 @@ def _digest_of(parts):
 
 def _head(path, db):
     """Return the only row of `head`."""
-    rows = db.execute("SELECT n_events, digest, n_batches, asked, state FROM head")
-    row = typed(path, "head", rows, int, bytes, int, int, bytes).fetchone()
+    rows = db.execute("SELECT n_events, digest, n_batches, asked, included, state, progress "
+                      "FROM head")
+    row = typed(path, "head", rows, int, bytes, int, int, int, bytes, bytes).fetchone()
     if row is None:
         raise StudyDamagedError(f"{path} is damaged: head is empty")
     head = Head(*row)
@@ -261,6 +292,9 @@ def _head(path, db):
         raise StudyDamagedError(f"{path} is damaged: head must have 1 to {MOST_PULLS} events and "
                                 f"0 to {MOST_PULLS} batches; got {head.n_events} and "
                                 f"{head.n_batches}")
+    if not (head.included == head.n_events or 1 <= head.included < head.n_events and head.progress):
+        raise StudyDamagedError(f"{path} is damaged: log or head: state must include 1 to "
+                                f"{head.n_events} events; got {head.included}")
     return head
 
 

@@ -144,8 +144,9 @@ class Study(ChangeMethods, ReadMethods, NotebookDisplay):
 
         Notes
         -----
-        The state is read from the file; only `verify` replays the log. If the file is read-only,
-        methods that change the study raise `StudyError`.
+        The policy's state is read from the file, and the events recorded since it was stored are
+        replayed; `verify` replays the whole log. If the file is read-only, methods that change the
+        study raise `StudyError`.
 
         Examples
         --------

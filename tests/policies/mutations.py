@@ -63,11 +63,14 @@ def may_overflow(state):
 
 def is_at_the_end(state):
     """Return True if further pulls cannot be counted or the covariances are not valid."""
-    spread = state["progress"].get("spread", np.zeros(0))
-    n = state["progress"].get("posterior_variances", spread).size
-    covariance = np.zeros((n, n))
-    if spread.size == n * (n + 1) // 2:
-        covariance[np.tril_indices(n)] = spread
+    progress, options = state["progress"], state["options"]
+    covariance = np.zeros((0, 0))
+    if "rows" in progress and progress["weights"].size == 1 and options["kernel"] is not None:
+        spread, n = progress["spread"], state["pulls"].size
+        covariance = options["prior_std"] ** 2 * options["kernel"]
+        if spread.size:
+            covariance[np.tril_indices(n)] = spread
+        covariance = covariance - progress["rows"].T @ progress["rows"]
     numbers = [part[name] for part, name in entries_of(state) if isinstance(part[name], int)]
     return max(numbers) > 2**52 or np.linalg.eigvalsh(covariance).min(initial=0.0) < -1e-6
 

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 import pybandit as pb
+from pybandit.studies import _snapshot
 
 N = 7
 KERNEL = np.exp(-np.subtract.outer(np.arange(N), np.arange(N)) ** 2 / 8.0)
@@ -92,6 +93,19 @@ POLICIES = {
 def measured(number, arms, seed=0):
     """Return rewards in [0, 1] that depend only on the arms and the number of the batch."""
     return (0.1 + 0.1 * np.asarray(arms) + noise(number, len(arms), seed)).clip(0.0, 1.0)
+
+
+USUAL = {name: getattr(_snapshot, name) for name in ("SMALL", "SHARE", "PATIENCE")}
+
+
+def store_states(share=None):
+    """Store small states as usual, or once the log has grown by 1 / share of the size of a state.
+
+    With share 0, states are stored at the start and after amendments only.
+    """
+    chosen = USUAL if share is None else dict(SMALL=0, SHARE=share, PATIENCE=np.inf)
+    for name, value in chosen.items():
+        setattr(_snapshot, name, value)
 
 
 @functools.lru_cache(10_000)

@@ -22,7 +22,7 @@ from pybandit.errors import StudyError
 from pybandit.studies import Study
 
 from policies.protocol import frozen
-from studies.cases import measured
+from studies.cases import measured, store_states
 
 
 def make(seed):
@@ -190,6 +190,7 @@ def kill_many(n_kills, seed):
     rng, kills, phases, n_studies, n_told = np.random.default_rng(seed), 0, Counter(), 0, 0
     while kills < n_kills:
         n_studies += 1
+        store_states([None, 1, 0][n_studies % 3])
         straight = Study.create(":memory:", make(n_studies))
         carry_out(straight, n_studies)
         with tempfile.TemporaryDirectory() as folder:
@@ -223,6 +224,7 @@ def last_phase(said):
 
 def share(n_operations, seed):
     """Let two processes ask and tell, partly the same wells; check everything; return figures."""
+    store_states([0, None][seed % 2])
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "study.db")
         Study.create(path,

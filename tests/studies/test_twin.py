@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from pybandit.studies import Study
 
 from policies.protocol import frozen
-from studies.cases import POLICIES, measured
+from studies.cases import POLICIES, measured, store_states
 from studies.reference import study as twin
 
 NAMES = ["batch sar", "halving", "shadavar", "thompson", "ugap", "continuous rejects",
@@ -21,10 +21,12 @@ NAMES = ["batch sar", "halving", "shadavar", "thompson", "ugap", "continuous rej
 class AsATwin(RuleBasedStateMachine):
     """Any calls in any order, on a study in memory, one in a file, and the reference."""
 
-    @initialize(name=st.sampled_from(NAMES), in_file=st.booleans())
-    def begin(self, name, in_file):
+    @initialize(name=st.sampled_from(NAMES), in_file=st.booleans(),
+                share=st.sampled_from([None, 0, 1, 8]))
+    def begin(self, name, in_file, share):
         import tempfile
 
+        store_states(share)
         self.folder = tempfile.TemporaryDirectory() if in_file else None
         self.path = f"{self.folder.name}/study.db" if in_file else ":memory:"
         self.study, self.twin = Study.create(self.path, POLICIES[name]()), twin.Study(
@@ -32,6 +34,7 @@ class AsATwin(RuleBasedStateMachine):
         self.head = self.study.status().head
 
     def teardown(self):
+        store_states()
         if hasattr(self, "study"):
             self.study.close()
             if self.folder:

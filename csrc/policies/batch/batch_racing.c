@@ -1,7 +1,8 @@
 /*
- * BatchRacing (pybandit/policies/batch/batch_racing.h). Only pulled arms change their bounds, and
- * the two order statistics used as thresholds change only if a bound crosses one of them:
- * usually a pull costs two logarithms and a few comparisons.
+ * BatchRacing (pybandit/policies/batch/batch_racing.h). Only pulled arms change their bounds. The
+ * two order statistics used as thresholds are kept in heaps, and all arms are compared with them
+ * only if the largest lower or the least upper bound is beyond one: usually a pull costs two
+ * logarithms and a few comparisons.
  */
 #include "pybandit/policies/batch/batch_racing.h"
 
@@ -9,78 +10,54 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../../_shared/wide.h"
+
 double pb_batch_racing_deviation(int64_t pulls, double omega)
 {
     const double n = (double)pulls;
     return sqrt(4.0 * log(log2(2.0 * n) / omega) / n);
 }
 
-static void swap(double *a, double *b)
+/* Lists the arms on the ring and the silent ones, increasing; returns their number. */
+static int64_t undecided(pb_batch_racing *race)
 {
-    const double kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Returns the rank-th largest of n values, from 1, and reorders them. O(n) on average. */
-static double largest(double *values, int64_t n, int64_t rank)
-{
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        const double pivot = values[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] > pivot)
-                i++;
-            while (values[j] < pivot)
-                j--;
-            if (i <= j)
-                swap(&values[i++], &values[j--]);
+    int64_t n = 0, i = 0;
+    for (int64_t arm = 0; arm < race->n; arm++)
+        if (i < race->ring.n_arms && race->ring.arms[i] == arm) {  /* even if it just fell silent */
+            race->members[n++] = arm;
+            i++;
+        } else if (race->aside[arm]) {
+            race->members[n++] = arm;
         }
-        if (rank - 1 <= j)
-            high = j;
-        else if (rank - 1 >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[rank - 1];
+    return n;
 }
 
-/* Returns the rank-th largest bound of the remaining arms; +-INFINITY if rank is out of range. */
-static double order_statistic(pb_batch_racing *race, const double *bounds, int64_t rank,
-                              int with_silent)
+/* Reads the thresholds; notes whether one changed. */
+static void take_thresholds(pb_batch_racing *race)
 {
-    const int64_t n_on_ring = race->ring.n_arms;
-    int64_t n = n_on_ring, i = 0;
-    if (rank < 1)
-        return INFINITY;
-    for (int64_t j = 0; j < n; j++)
-        race->scratch[j] = bounds[race->ring.arms[j]];
-    if (with_silent)
-        for (int64_t arm = 0; arm < race->n; arm++) {
-            if (i < n_on_ring && race->ring.arms[i] == arm) /* even if it just fell silent */
-                i++;
-            else if (race->aside[arm])
-                race->scratch[n++] = bounds[arm];
-        }
-    return rank > n ? -INFINITY : largest(race->scratch, n, rank);
+    const double reject_below = pb_top_value(&race->lowers);
+    const double accept_above = pb_top_value(&race->uppers);
+    if (reject_below != race->reject_below || accept_above != race->accept_above)
+        race->moved = 1;
+    race->reject_below = reject_below;
+    race->accept_above = accept_above;
 }
 
-static void find_thresholds(pb_batch_racing *race)
+/* Builds the heaps of bounds. */
+static void build(pb_batch_racing *race)
 {
+    const int64_t n = race->ring.n_arms;
     /* A rejected arm is worse than n_open arms that answer. An accepted arm is better than all but
      * n_open - 1 of the others, silent or not: the bounds of silent arms stay valid. */
-    race->reject_below = order_statistic(race, race->lower, race->n_open, 0);
-    race->accept_above =
-        order_statistic(race, race->upper, race->n_open + 1, race->n_aside > 0);
-}
-
-/* Returns 1 if a bound that moved leaves an order statistic unchanged. */
-static int keeps(double threshold, double before, double after)
-{
-    return (before > threshold && after > threshold) ||
-           (before < threshold && after < threshold);
+    pb_top_build(&race->lowers, race->ring.arms, n, race->n_open, 1);
+    if (race->n_aside > 0) {
+        const int64_t n_all = undecided(race);
+        pb_top_build(&race->uppers, race->members, n_all, race->n_open + 1, 0);
+    } else {
+        pb_top_build(&race->uppers, race->ring.arms, n, race->n_open + 1, 0);
+    }
+    race->most_lower = INFINITY;
+    race->least_upper = -INFINITY;
 }
 
 /* Returns 1 for an accepted arm, -1 for a rejected one, 0 for an undecided one. */
@@ -91,40 +68,39 @@ static int verdict(const pb_batch_racing *race, int64_t arm)
                                                    : 0;
 }
 
-/* Updates the bounds of an arm with rewards; returns 1 if a threshold may have moved. */
-static int update_arm(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
-                      const double *sums)
+/* Sets the bounds of an arm with rewards. */
+static void set_bounds(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
+                       const double *sums)
 {
     const double mean = sums[arm] / (double)pulls[arm];
     const double width = race->scale * pb_batch_racing_deviation(pulls[arm], race->omega);
-    const int moved = !keeps(race->reject_below, race->lower[arm], mean - width) ||
-                      !keeps(race->accept_above, race->upper[arm], mean + width);
     race->lower[arm] = mean - width;
     race->upper[arm] = mean + width;
-    return moved;
 }
 
-/* Updates the bounds of the pulled arms; returns 1 if a threshold may have moved. */
-static int update_bounds(pb_batch_racing *race, const pb_batch *batch, const int64_t *pulls,
-                         const double *sums)
+/* Updates the bounds of the pulled arms. */
+static void update_bounds(pb_batch_racing *race, const pb_batch *batch, const int64_t *pulls,
+                          const double *sums)
 {
     const int64_t n = batch->n_pulls < batch->n_arms ? batch->n_pulls : batch->n_arms;
-    int moved = 0;
     for (int64_t j = 0; j < n; j++) {
         const int64_t position = batch->first + j;
         const int64_t arm =
             batch->arms[position < batch->n_arms ? position : position - batch->n_arms];
-        if (pulls[arm] > 0)
-            moved |= update_arm(race, arm, pulls, sums);
+        if (pulls[arm] == 0)
+            continue;
+        set_bounds(race, arm, pulls, sums);
+        pb_top_update(&race->lowers, arm);
+        pb_top_update(&race->uppers, arm);
+        race->most_lower = larger(race->most_lower, race->lower[arm]);
+        race->least_upper = smaller(race->least_upper, race->upper[arm]);
     }
-    return moved;
 }
 
-/* Returns 1 if an arm on the ring can be decided; without `all`, checks only arms just pulled. */
-static int any_verdict(const pb_batch_racing *race, const pb_batch *batch, int all)
+/* Returns 1 if an arm just pulled can be decided. */
+static int pulled_verdict(const pb_batch_racing *race, const pb_batch *batch)
 {
-    const int64_t n =
-        all || batch->n_pulls > batch->n_arms ? batch->n_arms : batch->n_pulls;
+    const int64_t n = batch->n_pulls > batch->n_arms ? batch->n_arms : batch->n_pulls;
     for (int64_t j = 0; j < n; j++) {
         const int64_t position = batch->first + j;
         if (verdict(race, batch->arms[position < batch->n_arms ? position
@@ -132,6 +108,21 @@ static int any_verdict(const pb_batch_racing *race, const pb_batch *batch, int a
             return 1;
     }
     return 0;
+}
+
+/* Returns 1 if an arm on the ring can be decided. */
+static int any_verdict(pb_batch_racing *race)
+{
+    double most = -INFINITY, least = INFINITY;
+    if (!(race->most_lower > race->accept_above || race->least_upper < race->reject_below))
+        return 0;
+    for (int64_t i = 0; i < race->ring.n_arms; i++) {
+        most = larger(most, race->lower[race->ring.arms[i]]);
+        least = smaller(least, race->upper[race->ring.arms[i]]);
+    }
+    race->most_lower = most;
+    race->least_upper = least;
+    return most > race->accept_above || least < race->reject_below;
 }
 
 /* Accepts and rejects arms by the current thresholds, then finds new ones. */
@@ -142,13 +133,27 @@ static void judge(pb_batch_racing *race)
         const int decided = verdict(race, arm);
         race->alive[arm] = decided == 0;
         race->accepted[arm] = decided > 0;
-        race->n_open -= decided > 0;
+        if (decided == 0)
+            continue;
+        pb_top_remove(&race->lowers, arm);
+        pb_top_remove(&race->uppers, arm);
+        if (decided > 0) {
+            pb_top_lower_rank(&race->lowers);
+            pb_top_lower_rank(&race->uppers);
+            race->n_open--;
+        }
     }
     pb_round_robin_keep(&race->ring, race->alive);
     race->done = race->ring.n_arms + race->n_aside == 0;
     if (!race->done)
-        find_thresholds(race);
+        take_thresholds(race);
     race->moved = 1;
+}
+
+void pb_batch_racing_resume(pb_batch_racing *race)
+{
+    build(race);
+    take_thresholds(race);
 }
 
 void pb_batch_racing_drop_silent(pb_batch_racing *race)
@@ -158,7 +163,7 @@ void pb_batch_racing_drop_silent(pb_batch_racing *race)
     pb_round_robin_keep(&race->ring, race->alive);
     race->n_aside += race->n_fallen;
     race->n_fallen = 0;
-    find_thresholds(race);
+    pb_batch_racing_resume(race);
     race->moved = 1;
 }
 
@@ -175,9 +180,12 @@ void pb_batch_racing_begin(pb_batch_racing *race)
     race->n_batches = 0;
     race->n_aside = race->n_fallen = 0;
     race->aside = NULL;
-    race->moved = 0;
     race->done = race->k == 0 || race->k == race->n;
-    find_thresholds(race);
+    race->lowers.values = race->lower;
+    race->uppers.values = race->upper;
+    race->lowers.size = race->uppers.size = race->n;
+    pb_batch_racing_resume(race);
+    race->moved = 0;
 }
 
 pb_batch pb_batch_racing_next(const pb_batch_racing *race)
@@ -188,17 +196,15 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race)
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums)
 {
     pb_batch batch = pb_batch_racing_next(race);
-    if (update_bounds(race, &batch, pulls, sums)) {
-        find_thresholds(race);
-        race->moved = 1;
-    }
+    update_bounds(race, &batch, pulls, sums);
+    take_thresholds(race);
     pb_round_robin_pulled(&race->ring, batch.n_pulls);
     if (race->n_fallen > 0) {
         pb_batch_racing_drop_silent(race);
         batch.n_arms = race->ring.n_arms;
         batch.first = 0;
     }
-    const int decided = any_verdict(race, &batch, race->moved);
+    const int decided = race->moved ? any_verdict(race) : pulled_verdict(race, &batch);
     race->moved = 0;
     race->n_batches++;
     if (decided)
@@ -215,8 +221,8 @@ void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm, const int64_t
         }
     race->n_aside--;
     pb_round_robin_add(&race->ring, arm);
-    update_arm(race, arm, pulls, sums);
-    find_thresholds(race);
+    set_bounds(race, arm, pulls, sums);
+    pb_batch_racing_resume(race);
     race->moved = 1;
 }
 

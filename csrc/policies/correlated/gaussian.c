@@ -1,43 +1,16 @@
 /*
- * The posterior (pybandit/policies/correlated/gaussian.h). Covariance form: for a reward of arm a
- * the covariance S becomes S - v v' with v = S_a / sqrt(S_aa + noise_variance), where S_a is row a.
- * S_ij and S_ji use the same product, so equal arms stay equal; only half
- * of S is stored. Weight form: Carlson's update of the factor of the covariance (1973, Fast
- * triangular formulation of the square root filter), for a lower factor, columns from last
- * to first.
+ * The posterior in weight form (pybandit/policies/correlated/gaussian.h), and updates in both
+ * forms. Weight form: Carlson's update of the factor of the covariance (1973, Fast triangular
+ * formulation of the square root filter), for a lower factor, columns from last to first.
  */
 #include <math.h>
 #include <stddef.h>
 
 #include "pybandit/policies/correlated/gaussian.h"
+#include "pybandit/policies/correlated/gaussian_rows.h"
 #include "gaussian_arm.h"
 
 enum { FEW = 16 };
-
-WIDE static void update_covariance(pb_gaussian *gaussian, int64_t arm, double reward,
-                                   double noise_variance)
-{
-    const int64_t n = gaussian->n_arms;
-    double *restrict means = gaussian->means, *restrict v = gaussian->memory;
-    double *restrict row = gaussian->spread + arm * (arm + 1) / 2;
-    const double root = sqrt(row[arm] + noise_variance);
-    const double change = (reward - means[arm]) / root;
-    for (int64_t i = 0; i < arm; i++)
-        v[i] = row[i] / root;
-    for (int64_t i = arm; i < n; row += ++i)
-        v[i] = row[arm] / root;
-    for (int64_t i = 0; i < n; i++)
-        means[i] += v[i] * change;
-    row = gaussian->spread;
-    for (int64_t i = 0; i < n; row += ++i) {
-        const double here = v[i];
-        for (int64_t j = 0; j <= i; j++)
-            row[j] -= here * v[j];
-        gaussian->variances[i] = row[i] = above_zero(row[i]);
-    }
-    for (int64_t i = 0; gaussian->deviations && i < n; i++)
-        gaussian->deviations[i] = sqrt(gaussian->variances[i]);
-}
 
 /* Updates L. For the old L, sets `direction` to L L' x and returns x' L L' x + noise_variance. */
 static double update_factor(double *spread, int64_t d, const double *x, double noise_variance,
@@ -103,7 +76,7 @@ void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
                         double noise_variance)
 {
     if (!gaussian->features)
-        update_covariance(gaussian, arm, reward, noise_variance);
+        pb_gaussian_rows_update(gaussian, arm, reward, noise_variance);
     else
         update_arms(gaussian, gaussian->memory,
                     pb_gaussian_update_weights(gaussian, arm, reward, noise_variance));

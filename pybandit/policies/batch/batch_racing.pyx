@@ -16,7 +16,7 @@ from pybandit.policies.batch._batch cimport _AcceptingPolicy
 from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_racing, pb_batch_racing_advance, pb_batch_racing_begin,
     pb_batch_racing_drop_silent, pb_batch_racing_end, pb_batch_racing_next,
-    pb_batch_racing_take_back, pb_batch_racing_waits,
+    pb_batch_racing_resume, pb_batch_racing_take_back, pb_batch_racing_waits, pb_top,
 )
 
 __all__ = ["BatchRacing"]
@@ -67,7 +67,7 @@ cdef class BatchRacing(_AcceptingPolicy):
     Notes
     -----
     There is no budget: with two equal means at the boundary the race never ends.
-    O(1) per pull, and O(n) for each batch in which the boundary moves.
+    O(log n) per pull, and O(n) for each batch that accepts or rejects arms.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -101,10 +101,16 @@ cdef class BatchRacing(_AcceptingPolicy):
         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
         self.race.accepted = self._accepted()
         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
-        self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
+        self.race.members = <int64_t *>self._scratch(self.n_arms * sizeof(int64_t))
+        self._allocate_heap(&self.race.lowers)
+        self._allocate_heap(&self.race.uppers)
         pb_batch_racing_begin(&self.race)
         self._adapts = True
         self._made(BatchRacing)
+
+    cdef _allocate_heap(self, pb_top *top):
+        top.order = <int64_t *>self._scratch(self.n_arms * sizeof(int64_t))
+        top.place = <int64_t *>self._scratch(self.n_arms * sizeof(int64_t))
 
     @property
     def survivors(self):
@@ -196,6 +202,10 @@ cdef class BatchRacing(_AcceptingPolicy):
         self.race.n_aside = self.silence.n_aside
 
     cdef int _resume(self) except -1:
+        cdef bint moved = self.race.moved
+        if not self.race.done:
+            pb_batch_racing_resume(&self.race)
+            self.race.moved = moved
         if self.silence.n_aside:
             self._go_on()
         return 0

@@ -26,7 +26,8 @@ from numpy.random.c_distributions cimport (
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
     PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost,
-    pb_glr_meeting, pb_glr_statistic,
+    pb_glr_meeting, pb_glr_rival, pb_glr_rivals, pb_glr_statistic, pb_kl_bounds,
+    pb_kl_bounds_choose, pb_kl_bounds_set,
 )
 from pybandit.policies.stopping._sequential cimport SequentialPolicy, find_largest, find_least
 
@@ -139,6 +140,12 @@ cdef class TopTwo(SequentialPolicy):
     cdef int leads, challenges            # their positions in LEADERS and CHALLENGERS
     cdef double share                     # beta; -1 for "ids"
     cdef double[::1] indices              # scratch
+    # numbers of rewards, their logarithms, and Gaussian rewards' 1 / std of the posterior mean
+    cdef double[::1] weights, logs, widths
+    cdef pb_glr_rivals rivals
+    cdef pb_kl_bounds uppers              # for Bernoulli rewards and leader "ucb"
+    cdef double[:, ::1] memory            # of uppers
+    cdef unsigned char[::1] skipped       # silent arms
     cdef object generator                 # private: no other code can hold its lock
     cdef bitgen_t *bitgen
     cdef bint rng_given
@@ -162,6 +169,8 @@ cdef class TopTwo(SequentialPolicy):
             self.share = check_scalar("beta", beta, "in (0, 1), or 'ids'",
                                       lambda x: (x > 0) & (x < 1))
         self.indices = np.zeros(self.n_arms)
+        self.weights, self.logs, self.widths = np.ones((3, self.n_arms))
+        self._lay_out()
         self.rng_given = rng is not None
         self._start_stream(rng)
         self._made(TopTwo)
@@ -180,6 +189,36 @@ cdef class TopTwo(SequentialPolicy):
     def beta(self):
         """The leader's share of pulls, or "ids"."""
         return "ids" if self.share < 0.0 else self.share
+
+    cdef _lay_out(self):
+        """Set the structures of the kernels."""
+        self.rivals.n, self.rivals.means = self.n_arms, &self.centres[0]
+        self.rivals.counts, self.rivals.memory = &self.weights[0], &self.indices[0]
+        self.rivals.extra = &self.logs[0] if self.challenges == IMPROVED else NULL
+        self.memory = np.zeros((5, self.n_arms))
+        self.skipped = np.zeros(self.n_arms, dtype=np.uint8)
+        self.uppers.n, self.uppers.means = self.n_arms, &self.memory[0, 0]
+        self.uppers.pulls, self.uppers.bases = &self.memory[1, 0], &self.memory[2, 0]
+        self.uppers.slopes, self.uppers.tangents = &self.memory[3, 0], &self.memory[4, 0]
+
+    cdef void _measure(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm]
+        SequentialPolicy._measure(self, arm)
+        self.weights[arm] = n
+        if self.challenges == IMPROVED:
+            self.logs[arm] = log(n)
+        if self.glr.law == PB_GLR_GAUSSIAN:
+            self.widths[arm] = sqrt(2.0 * self.glr.precision * n)
+        elif self.leads == UCB and self.glr.law == PB_GLR_BERNOULLI:
+            # the engine may have received a reward outside [0, 1]; it reports it at the end
+            pb_kl_bounds_set(&self.uppers, arm, min(max(self.centres[arm], 0.0), 1.0), n)
+
+    cdef int _resume(self) except -1:
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            if self._pulls[arm]:
+                self._look(arm)
+        return 0
 
     cdef _start_stream(self, rng):
         self.generator = private_generator(rng)
@@ -215,29 +254,60 @@ cdef class TopTwo(SequentialPolicy):
         self.chosen[0] = best if random_standard_uniform(self.bitgen) < share else other
 
     cdef int64_t _find_leader(self) noexcept nogil:
-        cdef int64_t arm
         if self.leads == THOMPSON:
             return self._draw_best()
         if self.leads == EMPIRICAL:
             return self.best
-        for arm in range(self.n_arms):
-            self.indices[arm] = -INFINITY
-            if not self.silence.has(arm):
-                self.indices[arm] = self._upper_mean(arm, 2.0 * log(<double>self.n_pulls))
-        return find_largest(&self.indices[0], self.n_arms)
+        return self._find_upper(2.0 * log(<double>self.n_pulls))
+
+    cdef int64_t _find_upper(self, double level) noexcept nogil:
+        """Return the arm of the largest upper bound."""
+        cdef double *indices = &self.indices[0]
+        cdef const double *centres = &self.centres[0]
+        cdef const double *weights = &self.weights[0]
+        cdef double precision = self.glr.precision, bound
+        cdef int64_t arm
+        if self.glr.law == PB_GLR_BERNOULLI and level > 0.0:
+            for arm in range(self.n_arms):
+                self.skipped[arm] = self.silence.n_aside and self.silence.has(arm)
+            return pb_kl_bounds_choose(&self.uppers, level, &self.skipped[0], &bound)
+        if self.glr.law == PB_GLR_GAUSSIAN:
+            # the centre of a silent arm is -infinity
+            for arm in range(self.n_arms):
+                indices[arm] = centres[arm] + sqrt(level / weights[arm] / precision)
+        else:
+            for arm in range(self.n_arms):
+                indices[arm] = -INFINITY
+                if not self.silence.has(arm):
+                    indices[arm] = self._upper_mean(arm, level)
+        return find_largest(indices, self.n_arms)
 
     cdef int64_t _draw_best(self) noexcept nogil:
         """Return the arm of the largest mean drawn from its posterior."""
         cdef int64_t arm
+        if self.glr.law == PB_GLR_GAUSSIAN:
+            return self._draw_best_gaussian()
         for arm in range(self.n_arms):
             self.indices[arm] = -INFINITY if self.silence.has(arm) else self._draw(arm)
         return find_largest(&self.indices[0], self.n_arms)
 
+    cdef int64_t _draw_best_gaussian(self) noexcept nogil:
+        """Draw the normals first, so that the rest is a loop without calls."""
+        cdef double *draws = &self.indices[0]
+        cdef const double *centres = &self.centres[0]
+        cdef const double *widths = &self.widths[0]
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            draws[arm] = 0.0
+            if not (self.silence.n_aside and self.silence.has(arm)):
+                draws[arm] = random_standard_normal(self.bitgen)
+        # the centre of a silent arm is -infinity
+        for arm in range(self.n_arms):
+            draws[arm] = centres[arm] + draws[arm] / widths[arm]
+        return find_largest(draws, self.n_arms)
+
     cdef double _draw(self, int64_t arm) noexcept nogil:
         cdef double n = self._pulls[arm], gained = self._sums[arm]
-        if self.glr.law == PB_GLR_GAUSSIAN:
-            return self.centres[arm] + random_standard_normal(self.bitgen) / sqrt(
-                2.0 * self.glr.precision * n)
         if self.glr.law == PB_GLR_UNKNOWN:
             return self.centres[arm] + random_standard_t(self.bitgen, n - 1.0) * sqrt(
                 self._arm(arm).variance / (n - 1.0))
@@ -254,6 +324,9 @@ cdef class TopTwo(SequentialPolicy):
                 arm = self._draw_best()
                 if arm != best:
                     return arm
+        if self.glr.law == PB_GLR_GAUSSIAN or self.glr.law == PB_GLR_BERNOULLI:
+            arm = pb_glr_rival(&self.glr, &self.rivals, best)
+            return self._another(best) if arm == best else arm
         for arm in range(self.n_arms):
             if self.silence.has(arm):
                 self.indices[arm] = INFINITY

@@ -20,10 +20,12 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef int64_t n_told
     cdef bint as_weights
     cdef readonly tuple noise_prior
-    cdef object matrix, points            # source of the prior; one of them is None
+    cdef object kernel, points            # source of the prior; one of them is None
     cdef pb_gaussian posterior
     cdef const double[:, ::1] features
     cdef double[::1] arm_means, arm_variances, spread, weights, memory, scratch
+    cdef double[:, ::1] matrix, rows      # in covariance form; see pb_gaussian
+    cdef double slack                     # of a variance left by a reward; see Prior
     cdef double[::1] norms                # prior variances, without the factor prior_std^2
     cdef double noise_variance            # 1 if the noise is unknown
     cdef double noise_shape, noise_scale  # of the inverse-gamma distribution of unknown noise
@@ -36,6 +38,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef int64_t n_of
 
     cdef _place(self, prior)
+    cdef _place_rows(self, prior)
     cdef _refitted(self, arms, rewards)
     cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil
     cdef void _take_refit(self) noexcept
@@ -52,6 +55,10 @@ cdef class _GaussianPolicy(NativePolicy):
     # For lazily computed means and variances: update all arms, or one.
     cdef void _meet_all(self) noexcept nogil
     cdef void _meet(self, int64_t arm) noexcept nogil
+    # Return True if the variances that the rewards of `n_more` pulls leave are checked.
+    cdef bint _is_checked(self, int64_t n_more) noexcept nogil
+    cdef int _check_rows(self, const int64_t *arms, const double *rewards, int64_t n) except -1
+    cdef _refusal(self, int64_t arm, double left)
     # Updates the posterior with a reward.
     cdef void _update(self, int64_t arm, double reward) noexcept nogil
     # Return the factor of the square roots of arm_variances; the variance of the noise.

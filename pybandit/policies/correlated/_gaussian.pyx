@@ -14,7 +14,10 @@ from pybandit.policies.protocol._reports import asked_arms, reported_rewards
 from libc.math cimport isnan, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit.policies._csrc cimport pb_batch, pb_batch_one, pb_gaussian_update
+from pybandit.policies._csrc cimport (
+    pb_batch, pb_batch_one, pb_gaussian, pb_gaussian_rows_most, pb_gaussian_rows_next,
+    pb_gaussian_update,
+)
 from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.policies.protocol.policy cimport Policy
 
@@ -34,8 +37,8 @@ cdef class _GaussianPolicy(NativePolicy):
     def __init__(self, n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                  refit_every, as_weights=False):
         n_arms = check_integer("n_arms", n_arms, 1, MOST_HELD)
-        matrix, points = prior_of_arms(kernel, features, n_arms)
-        n_rows = len(points if matrix is None else matrix)
+        checked, points = prior_of_arms(kernel, features, n_arms)
+        n_rows = len(points if checked is None else checked.matrix)
         if n_rows != n_arms:
             holder = "kernel" if features is None else "features"
             raise ValueError(f"n_arms must be the number of rows of {holder}, {n_rows}; got "
@@ -53,9 +56,9 @@ cdef class _GaussianPolicy(NativePolicy):
             self.told_rewards = np.zeros(self.budget)
         self.noise_prior = checked_noise_prior(noise_prior)
         self.noise_shape, self.noise_scale = self.noise_prior
-        self.matrix, self.points = matrix, points
+        self.kernel, self.points = checked, points
         self._wants_rewards = self._adapts = True
-        self._place(Prior.of(matrix, points, self.prior_std, self.as_weights))
+        self._place(Prior.of(checked, points, self.prior_std, self.as_weights))
         self.scratch = np.empty(2 * self.n_arms)
         self.chosen = -1
 
@@ -64,16 +67,31 @@ cdef class _GaussianPolicy(NativePolicy):
         self.noise_variance = 1.0 if self.noise_std is None else self.noise_std**2
         self.norms, self.arm_means, self.arm_variances = prior.norms, prior.means, prior.variances
         self.spread, self.weights, self.memory = prior.spread, prior.weights, prior.memory
-        self.posterior.features = NULL
-        if prior.points is not None:
+        self.posterior.features, self.posterior.spread = NULL, NULL
+        if prior.points is None:
+            self._place_rows(prior)
+        else:
             self.features = prior.points
             self.posterior.features = &self.features[0, 0]
             self.posterior.n_features = self.features.shape[1]
+            self.posterior.spread = &self.spread[0]
         self.posterior.n_arms = self.n_arms
         self.posterior.means, self.posterior.variances = &self.arm_means[0], &self.arm_variances[0]
-        self.posterior.spread, self.posterior.weights = &self.spread[0], &self.weights[0]
-        self.posterior.memory = &self.memory[0]
+        self.posterior.weights, self.posterior.memory = &self.weights[0], &self.memory[0]
         self._prior_changed()
+
+    cdef _place_rows(self, prior):
+        """Set the posterior in covariance form to a prior, and allocate memory for its rows."""
+        cdef int64_t n = self.n_arms, most = pb_gaussian_rows_most(n, False)
+        # `most` rows are only reached if the budget allows it
+        self.rows = np.empty((min(most, self.budget + 1), n))
+        self.spread = np.empty(n * (n + 1) // 2 if self.budget >= most else 1)
+        self.matrix, self.slack = prior.matrix, prior.slack
+        self.posterior.kernel, self.posterior.kernel_scale = &self.matrix[0, 0], prior.scale
+        self.posterior.rows, self.posterior.spread = &self.rows[0, 0], &self.spread[0]
+        self.posterior.most_rows = self.rows.shape[0]
+        self.posterior.n_rows, self.posterior.next_arm = 0, -1
+        self.posterior.is_folded = False
 
     cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil:
         """Return True if the kernel is refitted after `n_pulls` pulls."""
@@ -81,9 +99,14 @@ cdef class _GaussianPolicy(NativePolicy):
                 and n_pulls % self.pulls_between == 0 and n_pulls < self.budget)
 
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
-        """Compute the refit due after this tell, if any; nothing has changed if this raises."""
+        """Check the rows of these rewards, and compute the refit due after this tell, if any.
+
+        Nothing has changed if this raises.
+        """
         cdef int64_t j, n_told = self.n_told
         self.refit = None
+        if self._is_checked(n):
+            self._check_rows(arms, rewards, n)
         if not self.pulls_between:
             return 0
         for j in range(n):
@@ -91,6 +114,46 @@ cdef class _GaussianPolicy(NativePolicy):
         if self._refits_at(self.n_pulls + n, n_told):
             self.refit = self._refitted(np.array(<int64_t[:n]>arms), np.array(<double[:n]>rewards))
         return 0
+
+    cdef bint _is_checked(self, int64_t n_more) noexcept nogil:
+        # With a noise variance of at least slack times the pulls of an arm, a valid prior leaves no
+        # variance below -slack. With less noise, rounding errors of the prior are magnified.
+        return (self.posterior.features == NULL
+                and self.noise_variance >= self.slack * (self.n_pulls + n_more))
+
+    cdef int _check_rows(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
+        """Raise ValueError if a reward would leave a variance below 0, beyond rounding."""
+        cdef pb_gaussian trial = self.posterior
+        cdef double[:, ::1] rows
+        cdef double[::1] means, variances
+        cdef double left
+        cdef int64_t j, n_rows = trial.n_rows
+        if n == 1:
+            if not isnan(rewards[0]):
+                with nogil:
+                    left = pb_gaussian_rows_next(&self.posterior, arms[0], self.noise_variance)
+                if left < -self.slack:
+                    raise self._refusal(arms[0], left)
+            return 0
+        rows = np.empty((n_rows + n + 1, self.n_arms))
+        rows[:n_rows] = self.rows[:n_rows]
+        means, variances = np.array(self.arm_means), np.array(self.arm_variances)
+        trial.means, trial.variances, trial.deviations = &means[0], &variances[0], NULL
+        trial.rows, trial.most_rows = &rows[0, 0], n_rows + n + 1
+        for j in range(n):
+            if isnan(rewards[j]):
+                continue
+            with nogil:
+                left = pb_gaussian_rows_next(&trial, arms[j], self.noise_variance)
+            if left < -self.slack:
+                raise self._refusal(arms[j], left)
+            with nogil:
+                pb_gaussian_update(&trial, arms[j], 0.0, self.noise_variance)
+        return 0
+
+    cdef _refusal(self, int64_t arm, double left):
+        return ValueError(f"kernel must be positive semi-definite; got one with which a reward of "
+                          f"arm {arm} leaves a variance of {left:.6g}")
 
     cdef _refitted(self, arms, rewards):
         """Return kernel, prior_std, noise_std and prior fitted to all earlier and these rewards."""
@@ -127,7 +190,9 @@ cdef class _GaussianPolicy(NativePolicy):
         pass
 
     def _options(self):
-        kernel, features = _copy(self.matrix), _copy(self.points)
+        kernel, features = None, _copy(self.points)
+        if self.kernel is not None:
+            kernel = np.array(self.kernel.matrix)
         noise_std, prior_std = self.noise_std, self.prior_std
         if self.pulls_between:
             kernel, features, noise_std, prior_std = self.given
@@ -240,6 +305,13 @@ cdef class _GaussianPolicy(NativePolicy):
         pass
 
     cdef void _update(self, int64_t arm, double reward) noexcept nogil:
+        cdef double left
+        # the simulation engine does not call `_prepare`
+        if self.posterior.next_arm != arm and self._is_checked(1):
+            left = pb_gaussian_rows_next(&self.posterior, arm, self.noise_variance)
+            if left < -self.slack:
+                with gil:
+                    self._break(self._refusal(arm, left))
         pb_gaussian_update(&self.posterior, arm, reward, self.noise_variance)
 
     cdef void _learn(self, int64_t arm, double reward) noexcept nogil:
@@ -275,21 +347,32 @@ cdef class _GaussianPolicy(NativePolicy):
 
     cdef dict _sizes(self):
         # limits from the prior: the posterior's spread is not larger, up to rounding
-        spread = (1.0 + 1e-6) * np.max(np.abs(self.spread))
+        cdef bint in_weights = self.posterior.features != NULL
+        largest = (np.max(self.spread) if in_weights else
+                   self.prior_std**2 * np.max(np.abs(self.matrix)))
+        spread = (1.0 + 1e-6) * largest
+        if not in_weights:
+            most_rows = min(self.budget + 1, pb_gaussian_rows_most(self.n_arms, False))
+            # not folded, and folded
+            most_rows = most_rows, pb_gaussian_rows_most(self.n_arms, True)
         return NativePolicy._sizes(self) | {
             "n_theta": self.given[0].theta.size if self.pulls_between else 0,
-            "budget": self.budget, "n_spread": self.spread.shape[0],
-            "n_weights": self.weights.shape[0], "in_weights": self.posterior.features != NULL,
+            "budget": self.budget, "n_weights": self.weights.shape[0],
+            "in_weights": in_weights, "most_rows": None if in_weights else most_rows,
+            "prior_variances": self.prior_std**2 * np.asarray(self.norms),
             "least_spread": -spread, "most_spread": spread,
             "most_variance": (1.0 + 1e-6) * np.max(self.arm_variances)}
 
     def _get_progress(self):
+        cdef bint in_weights = self.posterior.features != NULL
         self.guard.check()
         self._meet_all()
         return {
             "posterior_means": np.array(self.arm_means),
             "posterior_variances": np.array(self.arm_variances),
-            "spread": np.array(self.spread),
+            "spread": np.array(self.spread if in_weights or self.posterior.is_folded else ()),
+            "rows": np.array(self.rows[:self.posterior.n_rows] if not in_weights else
+                             np.empty((0, self.n_arms))),
             "weights": np.array(self.weights),
             "noise": np.array([self.noise_shape, self.noise_scale]),
             "chosen": self.chosen,
@@ -307,10 +390,10 @@ cdef class _GaussianPolicy(NativePolicy):
         self.prior_std, self.noise_std = progress["fitted"].tolist()
         with np.errstate(all="ignore"):  # checked_kernel rejects overflow
             self.fitted = self.given[0].clone_with_theta(progress["theta"])
-            matrix = checked_kernel(self.fitted(self.given[1]))
+            kernel = checked_kernel(self.fitted(self.given[1]))
         np.asarray(self.told_arms)[:] = progress["told_arms"]
         np.asarray(self.told_rewards)[:] = progress["told_rewards"]
-        self._place(Prior.of(matrix, None, self.prior_std, self.as_weights))
+        self._place(Prior.of(kernel, None, self.prior_std, self.as_weights))
 
     def _restore(self, state):
         if self.pulls_between:
@@ -323,9 +406,20 @@ cdef class _GaussianPolicy(NativePolicy):
         self.chosen = progress["chosen"]
         np.asarray(self.arm_means)[:] = progress["posterior_means"]
         np.asarray(self.arm_variances)[:] = progress["posterior_variances"]
-        np.asarray(self.spread)[:] = progress["spread"]
+        if self.posterior.features != NULL or progress["spread"].size:
+            np.asarray(self.spread)[:] = progress["spread"]
+        self._set_rows(progress["rows"], progress["spread"].size > 0)
         np.asarray(self.weights)[:] = progress["weights"]
         self.noise_shape, self.noise_scale = progress["noise"]
+
+    def _set_rows(self, rows, is_folded):
+        if self.posterior.features != NULL:
+            return
+        np.asarray(self.rows)[:len(rows)] = rows
+        self.posterior.n_rows, self.posterior.next_arm = len(rows), -1
+        self.posterior.is_folded = is_folded
+        if is_folded:
+            self.posterior.most_rows = pb_gaussian_rows_most(self.n_arms, True)
 
 
 def _copy(array):

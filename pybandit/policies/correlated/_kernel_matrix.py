@@ -5,22 +5,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.checks import check_in, check_integer, check_numeric
 from pybandit._shared.optional import require
+from pybandit.policies.correlated._symmetry import inspected
 from pybandit.policies.protocol._deviations import WIDEST, check_deviation
 
 # rounding may put eigenvalues this far below 0, relative to the largest
 SLACK = 1e-8
+# a Cholesky decomposition of so many arms takes a millisecond
+MOST_FACTORED = 256
+
+
+class Kernel(NamedTuple):
+    """A symmetric matrix, and the largest amount by which an eigenvalue may be below 0.
+
+    `slack` is infinite if the matrix is positive semi-definite by its origin.
+    """
+
+    matrix: np.ndarray
+    slack: float
 
 
 def prior_of_arms(kernel, features, n_arms):
-    """Return checked copies of the arms' matrix or features: (matrix or None, features or None).
+    """Return checked copies of the arms' kernel or features: (Kernel or None, features or None).
 
     A callable kernel is evaluated at `features`, which are then points. Features with at most as
     many rows as columns are converted to a matrix.
     """
     if kernel is None and features is None:
-        return np.eye(n_arms), None
+        return Kernel(np.eye(n_arms), np.inf), None
     if callable(kernel):
         if features is None:
             raise ValueError("features must be the arms' points if kernel is a function; got "
@@ -33,7 +46,7 @@ def prior_of_arms(kernel, features, n_arms):
                          f"{type(kernel).__name__}")
     features = checked_features(features)
     if features.shape[0] <= features.shape[1]:
-        return features @ features.T, None
+        return Kernel(features @ features.T, np.inf), None
     return None, features
 
 
@@ -47,33 +60,53 @@ def checked_features(features):
 
 
 def checked_kernel(kernel):
-    """Return an exactly symmetric copy of a kernel; raise if it is invalid beyond rounding."""
-    kernel = check_in("kernel", kernel, f"finite, of size {WIDEST**2:g} at most",
-                      lambda x: np.abs(x) <= WIDEST**2)
+    """Return an exactly symmetric copy of a kernel as a `Kernel`; raise if it is invalid.
+
+    All entries are checked, but positive semi-definiteness only for up to `MOST_FACTORED` arms.
+    """
+    kernel = check_numeric("kernel", kernel)
     if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not kernel.size:
         raise ValueError(f"kernel must be square, one row per arm; got shape {kernel.shape}")
-    largest = np.abs(kernel).max()
-    apart = np.abs(kernel - kernel.T)
-    if apart.max() > SLACK * largest:
-        i, j = np.unravel_index(apart.argmax(), apart.shape)
-        raise ValueError(f"kernel must be symmetric; got {kernel[i, j]} at ({i}, {j}) and "
-                         f"{kernel[j, i]} at ({j}, {i})")
-    # mirror the lower triangle: equal rows stay equal
-    kernel = np.tril(kernel) + np.tril(kernel, -1).T
+    largest, apart, row_sum, i, j = inspected(kernel)
+    if not (np.isfinite(row_sum) and largest <= WIDEST**2):
+        check_in("kernel", kernel, f"finite, of size {WIDEST**2:g} at most",
+                 lambda x: np.abs(x) <= WIDEST**2, copy=False)
+    if apart > SLACK * largest:
+        raise ValueError(f"kernel must be symmetric; got {kernel[j, i]} at ({j}, {i}) and "
+                         f"{kernel[i, j]} at ({i}, {j})")
+    if apart:  # mirror the lower triangle: equal rows stay equal
+        kernel = np.tril(kernel) + np.tril(kernel, -1).T
+    slack = SLACK * row_sum  # the largest eigenvalue is at most row_sum
+    _check_part(kernel, slack)
+    return Kernel(kernel, slack)
+
+
+def _check_part(kernel, slack):
+    """Raise ValueError if the kernel of up to `MOST_FACTORED` arms, evenly spaced, is invalid."""
+    step = -(-len(kernel) // MOST_FACTORED)
+    part = kernel[::step, ::step]
     try:
-        # a tenth of the time of eigenvalues; if it succeeds, the kernel is valid
-        np.linalg.cholesky(kernel + SLACK * kernel.diagonal().max() * np.eye(len(kernel)))
+        # a tenth of the time of eigenvalues; if it succeeds, the part is valid
+        np.linalg.cholesky(part + SLACK * part.diagonal().max() * np.eye(len(part)))
     except np.linalg.LinAlgError:
-        values = np.linalg.eigvalsh(kernel)
-        if values[0] < -SLACK * max(values[-1], 0.0):
-            raise ValueError("kernel must be positive semi-definite; got least eigenvalue "
-                             f"{values[0]:.6g} and largest {values[-1]:.6g}") from None
-    return kernel
+        values = np.linalg.eigvalsh(part)
+        _check_least(values, slack if step > 1 else SLACK * max(values[-1], 0.0))
+    diagonal = kernel.diagonal()
+    if diagonal.min() < -slack:
+        raise ValueError(f"kernel must be positive semi-definite; got {diagonal.min()} on its "
+                         f"diagonal, at index {diagonal.argmin()}")
+
+
+def _check_least(values, slack):
+    if values[0] < -slack:
+        raise ValueError("kernel must be positive semi-definite; got least eigenvalue "
+                         f"{values[0]:.6g} and largest {values[-1]:.6g}")
 
 
 def factor_of(kernel):
     """Return features X with ``X X'`` equal to the kernel, as many columns as its rank."""
     values, vectors = np.linalg.eigh(kernel)
+    _check_least(values, SLACK * max(values[-1], 0.0))
     # smaller eigenvalues are rounding errors of the largest; a matrix of zeros keeps one column
     kept = values > len(values) * np.finfo(float).eps * values[-1]
     kept[-1] = True
@@ -84,6 +117,9 @@ class Prior(NamedTuple):
     """The arms' prior, and arrays for a posterior that starts from it."""
 
     points: np.ndarray | None  # None in covariance form
+    matrix: np.ndarray | None  # None in weight form; the covariance is scale times it
+    scale: float               # prior_std^2
+    slack: float               # a variance below -slack shows that the matrix is invalid
     norms: np.ndarray          # prior variances, without the factor prior_std^2
     means: np.ndarray
     variances: np.ndarray
@@ -92,20 +128,22 @@ class Prior(NamedTuple):
     memory: np.ndarray
 
     @classmethod
-    def of(cls, matrix, points, prior_std, as_weights):
+    def of(cls, kernel, points, prior_std, as_weights):
         """Return the prior, in weight form if there are points or `as_weights` is set."""
         if as_weights and points is None:
-            points = factor_of(matrix)
+            points = factor_of(kernel.matrix)
         square = prior_std**2
         if points is None:
-            norms, n = np.maximum(matrix.diagonal(), 0.0), len(matrix)
-            spread = square * matrix[np.tril_indices(n)]
-            weights, memory = np.zeros(1), np.empty(n)
+            matrix, slack = kernel.matrix, 2.0 * square * kernel.slack
+            norms = np.maximum(matrix.diagonal(), 0.0)
+            spread, weights, memory = np.empty(0), np.zeros(1), np.empty(1)
         else:
+            matrix, slack = None, np.inf
             norms, d = np.einsum("kj,kj->k", points, points), points.shape[1]
             spread = (prior_std * np.eye(d)).ravel()
             weights, memory = np.zeros(d), np.empty(2 * d)
-        return cls(points, norms, np.zeros(len(norms)), square * norms, spread, weights, memory)
+        return cls(points, matrix, square, slack, norms, np.zeros(len(norms)), square * norms,
+                   spread, weights, memory)
 
 
 def checked_noise_prior(noise_prior):

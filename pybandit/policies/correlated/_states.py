@@ -12,10 +12,25 @@ def an_arm_is_chosen_to_the_end(s):
     return s.n_pulls <= s.budget and (s.chosen >= 0) == (s.n_pulls < s.budget)
 
 
-def variances_are_diagonal(s):
-    """posterior_variances on the diagonal of spread, unless spread is that of the weights"""
-    diagonal = np.cumsum(np.arange(1, s.n_arms + 1)) - 1
-    return s.in_weights or np.array_equal(s.spread[diagonal], s.posterior_variances)
+def spread_has_the_size_of_its_form(s):
+    """spread of the weights, or of all arms, or empty, and fewer rows than are kept, none of \
+weights"""
+    if s.in_weights:
+        return s.spread.size == s.n_weights**2 and not s.n_rows
+    n_all = s.n_arms * (s.n_arms + 1) // 2
+    return s.spread.size in (0, n_all) and s.n_rows < s.most_rows[s.spread.size > 0]
+
+
+def variances_follow_from_rows(s):
+    """posterior_variances that result from the diagonal of spread, or of the prior, and the rows"""
+    if s.in_weights:
+        return True
+    variances = s.prior_variances
+    if s.spread.size:
+        variances = s.spread[np.cumsum(np.arange(1, s.n_arms + 1)) - 1]
+    for row in s.rows:
+        variances = np.maximum(variances - row * row, 0.0)
+    return np.array_equal(variances, s.posterior_variances)
 
 
 def rewards_are_told(s):
@@ -28,9 +43,11 @@ GAUSSIAN = Schema(
     [finite("posterior_means", shape=("n_arms",)),
      finite("posterior_variances", 0.0, "most_variance", shape=("n_arms",)),
      finite("spread", "least_spread", "most_spread", shape=("n_spread",)),
+     finite("rows", shape=("n_rows", "n_arms")),
      finite("weights", shape=("n_weights",)),
      finite("noise", low=POSITIVE, shape=(2,)), integer("chosen", -1, "last_arm")],
-    base=NATIVE, invariants=[an_arm_is_chosen_to_the_end, variances_are_diagonal])
+    base=NATIVE, invariants=[an_arm_is_chosen_to_the_end, spread_has_the_size_of_its_form,
+                            variances_follow_from_rows])
 FITTED = [number("theta", shape=("n_theta",), nan=False), integer("n_told", 0, "n_pulls"),
           finite("fitted", 1 / WIDEST, WIDEST, shape=(2,)),
           integer("told_arms", 0, "last_arm", shape=("budget",)),

@@ -81,7 +81,7 @@ cdef class BayesGap(_GaussianPolicy):
     ------
     ValueError, TypeError
         If an argument is outside its range. If a kernel is not positive semi-definite, the message
-        gives its least eigenvalue.
+        gives its least eigenvalue; see Notes for more than 256 arms.
 
     See Also
     --------
@@ -90,8 +90,14 @@ cdef class BayesGap(_GaussianPolicy):
 
     Notes
     -----
-    O(K^2) per pull with a kernel, O(K d + d^2) with d < K features, which are read once: H is a
-    sum over all arms. Lost pulls count against the budget and do not change the posterior.
+    With a kernel, the t-th pull takes O(K t) for up to K / 2 pulls and O(K^2) after that; with
+    d < K features, O(K d + d^2). Lost pulls count against the budget and do not change the
+    posterior.
+
+    Whether a kernel is positive semi-definite is checked for up to 256 arms, evenly spaced if there
+    are more. After that, `tell` raises ValueError and changes nothing if a reward would leave a
+    variance below 0. It checks this unless the noise is so small that rounding errors of the kernel
+    could cause it.
 
     If `noise_std` is None, ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is
     inverse gamma of (a, b), a conjugate prior. The rule then uses sigma^2 = b / a of the

@@ -57,7 +57,12 @@ static pb_batch_racing race_new(int64_t n, int64_t k, int64_t size, int64_t repe
     race.ring.arms = allocate(n, sizeof(int64_t));
     race.lower = allocate(n, sizeof(double));
     race.upper = allocate(n, sizeof(double));
-    race.scratch = allocate(n, sizeof(double));
+    race.members = allocate(n, sizeof(int64_t));
+    for (int i = 0; i < 2; i++) {
+        pb_top *top = i ? &race.uppers : &race.lowers;
+        top->order = allocate(n, sizeof(int64_t));
+        top->place = allocate(n, sizeof(int64_t));
+    }
     race.alive = allocate(n, 1);
     race.accepted = allocate(n, 1);
     pb_batch_racing_begin(&race);
@@ -66,8 +71,9 @@ static pb_batch_racing race_new(int64_t n, int64_t k, int64_t size, int64_t repe
 
 static void race_free(pb_batch_racing *race)
 {
-    void *all[] = {race->ring.arms, race->lower, race->upper,
-                   race->scratch, race->alive, race->accepted};
+    void *all[] = {race->ring.arms, race->lower, race->upper, race->members, race->alive,
+                   race->accepted, race->lowers.order, race->lowers.place, race->uppers.order,
+                   race->uppers.place};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }

@@ -1,6 +1,7 @@
 #include "../../_shared/c/check.h"
 
 #include "pybandit/policies/correlated/gaussian.h"
+#include "pybandit/policies/correlated/gaussian_rows.h"
 
 enum { K = 13 };
 
@@ -19,16 +20,19 @@ static pb_gaussian make(const double *features, int64_t d, int as_weights)
                      allocate(K, sizeof(double)), allocate(K, sizeof(double)),
                      allocate(as_weights ? d * d : K * (K + 1) / 2, sizeof(double)),
                      allocate(d, sizeof(double)),
-                     allocate(as_weights ? 2 * d : K, sizeof(double)),
-                     allocate(K, sizeof(double))};
-    for (int64_t i = 0, at = 0; i < K; i++) {
+                     allocate(as_weights ? 2 * d : 1, sizeof(double)),
+                     allocate(K, sizeof(double)), NULL, 1.0, NULL, 0, 0, -1, 0};
+    double *kernel = allocate(K * K, sizeof(double));
+    g.kernel = kernel;
+    g.most_rows = pb_gaussian_rows_most(K, 0);
+    g.rows = allocate(g.most_rows * K, sizeof(double));
+    for (int64_t i = 0; i < K; i++) {
         g.means[i] = 0.0;
         for (int64_t j = 0; j <= i; j++) {
             double product = 0.0;
             for (int64_t f = 0; f < d; f++)
                 product += features[i * d + f] * features[j * d + f];
-            if (!as_weights)
-                g.spread[at++] = product;
+            kernel[i * K + j] = kernel[j * K + i] = product;
             g.variances[i] = product;
         }
     }
@@ -47,6 +51,8 @@ static void discard(pb_gaussian *g)
     free(g->weights);
     free(g->memory);
     free(g->deviations);
+    free((double *)g->kernel);
+    free(g->rows);
 }
 
 /*

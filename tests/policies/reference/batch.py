@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-TWIN_OF = ("round_robin", "batch_racing", "batch_sar", "ranking")  # C sources that it checks
+TWIN_OF = ("round_robin", "batch_racing", "batch_sar", "ranking", "top")  # C sources that it checks
 
 
 def round_robin(active, counts, b, r):

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw, log_ndtr, logsumexp, zeta
 
-TWIN_OF = ("glr", "glr_gaussian", "glr_unknown", "proportions")  # C sources that it checks
+# C sources that it checks
+TWIN_OF = ("glr", "glr_gaussian", "glr_rival", "glr_unknown", "kl_bounds", "proportions")
 
 
 def divergence(law, p, q, noise_std=1.0):

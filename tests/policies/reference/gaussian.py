@@ -5,7 +5,9 @@ import math
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-TWIN_OF = ("gaussian", "gaussian_gap", "gaussian_lazy", "gaussian_scores")  # C sources it checks
+# C sources it checks
+TWIN_OF = ("gaussian", "gaussian_gap", "gaussian_kernel", "gaussian_lazy", "gaussian_rows",
+           "gaussian_scores")
 
 
 def posterior(G, arms, rewards, noise_std, prior_std):

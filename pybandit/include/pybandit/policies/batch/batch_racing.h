@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "pybandit/policies/batch/top.h"
 #include "pybandit/policies/protocol/round_robin.h"
 
 #ifdef __cplusplus
@@ -24,7 +25,8 @@ typedef struct {
     /* workspace, owned by the caller */
     pb_round_robin ring;     /* its `arms` has n entries */
     double *lower, *upper;   /* n each, indexed by arm */
-    double *scratch;         /* n */
+    int64_t *members;        /* n, scratch */
+    pb_top lowers, uppers;   /* their `order` and `place` have n entries */
     unsigned char *alive;    /* n */
     unsigned char *accepted; /* n */
     const unsigned char *aside; /* n flags of silent arms, set after begin; NULL if none is */
@@ -37,6 +39,8 @@ typedef struct {
     /* thresholds */
     double reject_below;     /* the n_open-th largest lower bound */
     double accept_above;     /* the (n_open + 1)-th largest upper bound, silent arms included */
+    double most_lower;       /* at least the largest lower bound on the ring */
+    double least_upper;      /* at most the least upper bound on the ring */
     int moved;               /* 1 if a threshold changed since all arms were compared with both */
     int done;
 } pb_batch_racing;
@@ -52,6 +56,9 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race);
 
 /* Takes the results of the batch. `pulls` and `sums` are totals per arm without lost pulls. */
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums);
+
+/* Sets the thresholds after the caller has set ring, bounds, n_open and n_aside. O(n). */
+void pb_batch_racing_resume(pb_batch_racing *race);
 
 /* Removes the n_fallen arms flagged in `aside` from the ring; they stay undecided. */
 void pb_batch_racing_drop_silent(pb_batch_racing *race);

@@ -11,8 +11,11 @@ extern "C" {
  * The joint Gaussian posterior of the means of K arms, updated with one reward at a time. A
  * reward of arm a is N(mean_a, noise_variance).
  *
- * Covariance form (`features` NULL): any prior covariance; O(K^2) per reward. `spread` is the
- * lower triangle of the covariance by rows, K (K + 1) / 2 numbers.
+ * Covariance form (`features` NULL): the prior covariance is kernel_scale * kernel, any symmetric
+ * matrix. After n rewards the covariance is the prior minus the sum of v v' over n rows v, one per
+ * reward. Row n + 1 takes O(n K). Once `most_rows` rows are stored, they are subtracted from
+ * `spread` (lower triangle by rows, K (K + 1) / 2 numbers) and dropped, in O(most_rows K^2); rows
+ * are then computed from `spread`. `most_rows` does not affect the results.
  * Weight form: mean_k = features[k] . w with a Gaussian vector w of d weights; O(K d + d^2) per
  * reward. `spread` is d x d: row j holds column j of L, which is lower triangular with a positive
  * diagonal, and L L' is the covariance of w. Entries left of the diagonal are ignored. L stays
@@ -27,8 +30,16 @@ typedef struct {
     double *means, *variances;  /* n_arms each; the caller sets those of the prior */
     double *spread;
     double *weights;  /* mean of w, n_features */
-    double *memory;  /* scratch: n_arms in covariance form, 2 n_features in weight form */
+    double *memory;  /* scratch in weight form: 2 n_features */
     double *deviations;  /* NULL, or n_arms square roots of the variances, kept up to date */
+    /* covariance form */
+    const double *kernel;  /* n_arms x n_arms */
+    double kernel_scale;
+    double *rows;  /* most_rows x n_arms */
+    int64_t most_rows;  /* at least 1; see pb_gaussian_rows_most; reduced once spread is used */
+    int64_t n_rows;  /* rows stored; below most_rows */
+    int64_t next_arm;  /* the arm whose next row is already computed; -1: none */
+    int is_folded;  /* 1 if `spread` is in use */
 } pb_gaussian;
 
 /* Updates the posterior with a finite reward of an arm; noise_variance > 0. */
