@@ -5,6 +5,7 @@
 #include "pybandit/racing/control.h"
 #include "pybandit/racing/expansion.h"
 #include "pybandit/racing/moments.h"
+#include "pybandit/racing/totals.h"
 #include "pybandit/racing/quadratic.h"
 
 enum { MOST = 24, MOST_D = 4 };
@@ -67,7 +68,7 @@ static void matrices(choices *c, pool *p, int64_t n, int64_t n_states)
     double *matrix = TAKE(p, n * n_states, double), out[MOST * MOST_D];
     int64_t factors[MOST], states[MOST_D], chosen = 0;
     choose_numbers(c, matrix, n * n_states, 1e6);
-    pb_factors h = {n, n_states, matrix, NULL, NULL};
+    pb_factors h = {n, n_states, matrix, NULL, NULL, 0};
     int fails = 0;
     pb_control control = {{n, n_states, NULL, zero, &fails}, pb_control_matrix, &h, NULL};
     for (int64_t s = 0; s < n_states; s++)
@@ -147,7 +148,7 @@ static void sums(choices *c, pool *p, int64_t n, int64_t d)
     HOLDS(one.low == filled.low && one.high == filled.high && one.low <= one.high);
     HOLDS(fabs(pb_column_excess(&one, 0.0) - pb_column_excess(&filled, 0.0)) <= 1e-6);
     HOLDS(pb_column_variance(&one) >= 0.0 && !isnan(pb_column_third(&one)));
-    pb_moments_stream(matrix, n, d, NULL, d, reference, sum);
+    pb_totals_add(matrix, PB_FLOAT64, n, d, NULL, d, reference, sum);
     for (int64_t j = 0; j < d; j++) {
         const double mean = pb_moments_mean(&m, j);
         HOLDS(fabs(mean - sum[j] / (double)n) <= 1e-5 && pb_moments_variance(&m, j) >= 0.0);
