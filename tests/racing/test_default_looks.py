@@ -35,7 +35,7 @@ def test_default_share_is_that_of_the_costs():
     assert shares == sorted(shares) and 0.004 < shares[0] and shares[-1] < SHARE
     assert default_fraction(bound, 10, 1, False) < default_fraction(bound, 10, 4, False)
     assert default_fraction(BETS, 10, 8, False) < 0.5 * default_fraction(bound, 10, 8, False)
-    assert default_fraction(bound, 10, 8, True) > 2 * default_fraction(bound, 10, 8, False)
+    assert default_fraction(bound, 10, 8, True) > 1.5 * default_fraction(bound, 10, 8, False)
 
 
 def test_first_look_is_always_taken():
