@@ -39,15 +39,13 @@ WIDE void pb_cells_read(const void *cells, pb_cell_type type, int64_t n, double 
 /* Widens low and high; returns NaN if a value is NaN or infinite, else 0. */
 ALWAYS_INLINE double extend(const double *values, int64_t n, double *low, double *high)
 {
-    /* LEAST is one instruction, so the largest value is the least one negated */
-    vector least = ALL(*low), opposite = ALL(-*high), bad = ALL(0.0);
+    vector least = ALL(*low), most = ALL(*high), bad = ALL(0.0);
     double other = 0.0;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         const vector value = LOAD(values + i);
-        EACH least L = LEAST(value L, least L);
-        VECTOR(negated, -(value L));
-        EACH opposite L = LEAST(negated L, opposite L);
+        EACH least L = PICK(value L < least L, value L, least L);
+        EACH most L = PICK(value L > most L, value L, most L);
         EACH bad L += value L * 0.0;
     }
     for (; i < n; i++) {
@@ -57,7 +55,7 @@ ALWAYS_INLINE double extend(const double *values, int64_t n, double *low, double
     }
     for (int lane = 0; lane < LANES; lane++) {
         *low = smaller(*low, LANE(least, lane));
-        *high = larger(*high, -LANE(opposite, lane));
+        *high = larger(*high, LANE(most, lane));
         other += LANE(bad, lane);
     }
     return other;

@@ -7,7 +7,7 @@
 
 enum { TILE = 1024 };  /* values per partial sum */
 
-/* 1 if x is 0, else 0; lane by lane without a mask, as LEAST */
+/* 1 if x is 0, else 0; lane by lane, without a mask */
 #define IS_ZERO(x) ((x) == 0.0 ? 1.0 : 0.0)
 #ifdef HAS_VECTORS
 #define ALIKE(d) FOUR(IS_ZERO((d)[0]), IS_ZERO((d)[1]), IS_ZERO((d)[2]), IS_ZERO((d)[3]))
@@ -39,12 +39,11 @@ static void add_extremes(pb_column *column, const vector *low, const vector *hig
     }
 }
 
-/* Widens low and high to include `value`; without masks, as LEAST. */
+/* Widens low and high to include `value`; with masks, because GCC 12 compares LEAST by lane. */
 ALWAYS_INLINE void extend(vector *low, vector *high, const vector *value)
 {
-    EACH (*low) L = LEAST((*value) L, (*low) L);
-    *high = FOUR(larger(LANE(*high, 0), LANE(*value, 0)), larger(LANE(*high, 1), LANE(*value, 1)),
-                 larger(LANE(*high, 2), LANE(*value, 2)), larger(LANE(*high, 3), LANE(*value, 3)));
+    EACH (*low) L = PICK((*value) L < (*low) L, (*value) L, (*low) L);
+    EACH (*high) L = PICK((*value) L > (*high) L, (*value) L, (*high) L);
 }
 
 WIDE void pb_column_add(pb_column *column, const double *values, int64_t n)

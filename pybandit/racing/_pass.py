@@ -11,7 +11,7 @@ from pybandit.racing.bounds import BettingBound, EBSBound
 # Share of a pass that the rows read at random may cost. The looks double, so they cost an eighth
 # to a quarter, and up to twice that if the leader changes at every look.
 SHARE = 0.25
-# Costs in nanoseconds, measured by test_costs_of_rows in bench/racing/bench_race.py; only their
+# Costs in nanoseconds, measured by test_costs_of_rows in bench/racing/bench_tables.py; only their
 # ratios matter. They are constants, so that the same seed gives the same answer on any machine.
 PASS_BYTE = 0.04    # of a pass, per byte
 PASS_CELL = 0.05    # and at least this per cell
