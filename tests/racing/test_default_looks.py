@@ -1,4 +1,4 @@
-"""By default a race on an array stops looking when looks cost a quarter of a pass."""
+"""Default looks of races on arrays: they cost at most a quarter of a pass over the array."""
 
 import numpy as np
 import pytest
