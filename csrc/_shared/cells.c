@@ -39,14 +39,18 @@ WIDE void pb_cells_read(const void *cells, pb_cell_type type, int64_t n, double 
 /* Widens low and high; returns NaN if a value is NaN or infinite, else 0. */
 ALWAYS_INLINE double extend(const double *values, int64_t n, double *low, double *high)
 {
+    /* two independent comparisons hide the latency of one */
     vector least = ALL(*low), most = ALL(*high), bad = ALL(0.0);
+    vector other_least = least, other_most = most;
     double other = 0.0;
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const vector value = LOAD(values + i);
-        EACH least L = PICK(value L < least L, value L, least L);
-        EACH most L = PICK(value L > most L, value L, most L);
-        EACH bad L += value L * 0.0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        const vector a = LOAD(values + i), b = LOAD(values + i + LANES);
+        EACH least L = PICK(a L < least L, a L, least L);
+        EACH most L = PICK(a L > most L, a L, most L);
+        EACH other_least L = PICK(b L < other_least L, b L, other_least L);
+        EACH other_most L = PICK(b L > other_most L, b L, other_most L);
+        EACH bad L += (a L + b L) * 0.0;
     }
     for (; i < n; i++) {
         *low = smaller(*low, values[i]);
@@ -54,8 +58,8 @@ ALWAYS_INLINE double extend(const double *values, int64_t n, double *low, double
         other += values[i] * 0.0;
     }
     for (int lane = 0; lane < LANES; lane++) {
-        *low = smaller(*low, LANE(least, lane));
-        *high = larger(*high, LANE(most, lane));
+        *low = smaller(*low, smaller(LANE(least, lane), LANE(other_least, lane)));
+        *high = larger(*high, larger(LANE(most, lane), LANE(other_most, lane)));
         other += LANE(bad, lane);
     }
     return other;

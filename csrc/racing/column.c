@@ -81,7 +81,7 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
     const double shift = column->shift;
     /* two independent sums hide the latency of an addition */
     vector even = ALL(0.0), odd = even;
-    vector low = ALL(shift), high = low;
+    vector low = ALL(shift), high = low, other_low = low, other_high = low;
     double rest = 0.0;
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
@@ -89,7 +89,7 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
         EACH even L += a L - shift;
         EACH odd L += b L - shift;
         extend(&low, &high, &a);
-        extend(&low, &high, &b);
+        extend(&other_low, &other_high, &b);
     }
     for (; i < n; i++) {
         rest += values[i] - shift;
@@ -99,6 +99,7 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
     EACH even L += odd L;
     column->sum += ((LANE(even, 0) + LANE(even, 1)) + (LANE(even, 2) + LANE(even, 3))) + rest;
     add_extremes(column, &low, &high);
+    add_extremes(column, &other_low, &other_high);
 }
 
 WIDE void pb_column_fill(pb_column *column, const double *values, int64_t n)

@@ -14,6 +14,7 @@
 
 #include "../_shared/minimum.h"
 #include "../_shared/prefetch.h"
+#include "../_shared/wide.h"
 
 enum {
     TILE = PB_RACE_TILE_ROWS,  /* rows added to the moments at a time */
@@ -235,15 +236,26 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
     return follow_bets(race);
 }
 
+WIDE static int all_between(const double *values, int64_t n, double low, double high)
+{
+    int64_t good = 1;
+    for (int64_t i = 0; i < n; i++)
+        good &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
+    return good != 0;
+}
+
 /* Returns 1 if all cells of these rows are in the range of the betting race. */
 static int all_in_range(const pb_race *race, int64_t first, int64_t n_rows)
 {
     const pb_factors *factors = &race->factors;
     const pb_items *items = &race->betting->items;
+    const void *const rows = row_of(factors, first);
+    const int64_t n = n_rows * factors->n_states;
     double low, high;
-    return pb_cells_range(row_of(factors, first), factors->type, n_rows * factors->n_states, &low,
-                          &high) &&
-           low >= items->low && high <= items->high;
+    if (factors->type == PB_FLOAT64)  /* faster than the limits of the cells */
+        return all_between(rows, n, items->low, items->high);
+    return pb_cells_range(rows, factors->type, n, &low, &high) && low >= items->low &&
+           high <= items->high;
 }
 
 /* Checks rewards that are only added up against the range of the betting race. */
