@@ -238,10 +238,16 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
 
 WIDE static int all_between(const double *values, int64_t n, double low, double high)
 {
-    int64_t good = 1;
-    for (int64_t i = 0; i < n; i++)
-        good &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
-    return good != 0;
+    const vector least = ALL(low), most = ALL(high);
+    MASK(good, least L <= most L);
+    int64_t rest = 1, i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vector value = LOAD(values + i);
+        EACH good L &= (value L >= least L) & (value L <= most L);
+    }
+    for (; i < n; i++)
+        rest &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
+    return rest && LANE(good, 0) && LANE(good, 1) && LANE(good, 2) && LANE(good, 3);
 }
 
 /* Returns 1 if all cells of these rows are in the range of the betting race. */

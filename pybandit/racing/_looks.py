@@ -44,8 +44,8 @@ class Looks:
     Notes
     -----
     *Arrays.* Rows at random cost several times as much as rows in order, so a race that is not
-    decided soon is faster if it reads everything. The default share of a float64 array is .7 % for
-    two states and for the log ratios of a test, 2.3 % for ten states and 4.7 % for a hundred. It is
+    decided soon is faster if it reads everything. The default share of a float64 array is .5 % for
+    two states and for the log ratios of a test, 1.8 % for ten states and 4.4 % for a hundred. It is
     smaller for smaller types, and for `BettingBound`, which takes more time per row. It depends on
     the number of states, the type and the bound, not on timings. The error is at most that of
     more looks, because an exact answer is not an error. Use ``max_fraction=1.0`` to read as few

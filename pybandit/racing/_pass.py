@@ -15,10 +15,10 @@ SHARE = 0.25
 # ratios matter. They are constants, so that the same seed gives the same answer on any machine.
 PASS_BYTE = 0.04    # of a pass, per byte
 PASS_CELL = 0.05    # and at least this per cell
-ROW = 20.0          # to draw an index and fetch the row
+ROW = 30.0          # to draw an index and fetch the row
 RUN_ROW = 4.0       # to fetch a row of a run of rows
 CELL = 1.5          # to add a cell to the moments
-BET = 0.6           # per cell and bet
+BET = 1.5           # per cell and bet, with bets on both sides in a test
 
 
 def default_fraction(bound, n_states, cell_bytes, in_runs):

@@ -55,7 +55,7 @@ cdef class DrawInfo:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.0, 0.001], 0.01, (100_000, 3))
-    >>> looks = pb.racing.Looks(max_fraction=1.0)
+    >>> looks = pb.racing.Looks(max_fraction=0.05)
     >>> states, info = pb.RacingSampler(factors, looks=looks, rng=1).draw(4)
     >>> info.n_evaluations, info.exact, round(info.fraction, 3)
     (array([4800, 4000, 3400, 9600]), array([False, False, False, False]), 0.018)
