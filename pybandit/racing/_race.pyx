@@ -46,7 +46,7 @@ cdef class RaceResult:
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
     >>> result = pb.race(factors, rng=1)
     >>> result.best, result.n_looks, result.n_evaluations, result.exact
-    (2, 4, 850, False)
+    (2, 3, 450, False)
     """
 
     cdef readonly int64_t best, n_looks, n_evaluations
