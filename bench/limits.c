@@ -65,6 +65,24 @@ void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
     }
 }
 
+/* The same with any number of columns. */
+void limit_shuffle_gather(bits *bits, int64_t *permutation, int64_t size, const double *matrix,
+                          int64_t stride, int64_t n, double *sum, double *square)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t below = (uint64_t)(size - i);
+        const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
+        const int64_t chosen = permutation[j];
+        permutation[j] = permutation[i];
+        permutation[i] = chosen;
+        const double *row = matrix + chosen * stride;
+        for (int64_t c = 0; c < stride; c++) {
+            sum[c] += row[c];
+            square[c] += row[c] * row[c];
+        }
+    }
+}
+
 /* The same for one column: its sum and sum of squares. */
 void limit_shuffle_gather_1(bits *bits, int64_t *permutation, int64_t size,
                             const double *values, int64_t n, double *moments)
@@ -92,6 +110,29 @@ void limit_stream_10(const double *matrix, int64_t n, double *sum)
             s[c] += matrix[i * 10 + c];
     for (int c = 0; c < 10; c++)
         sum[c] = s[c];
+}
+
+/* The same with two columns, in eight sums. */
+void limit_stream_2(const double *matrix, int64_t n, double *sum)
+{
+    double s[8] = {0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int c = 0; c < 8; c++)
+            s[c] += matrix[2 * i + c];
+    for (; i < n; i++)
+        for (int c = 0; c < 2; c++)
+            s[c] += matrix[2 * i + c];
+    for (int c = 0; c < 2; c++)
+        sum[c] = (s[c] + s[c + 2]) + (s[c + 4] + s[c + 6]);
+}
+
+/* The same with any number of columns. */
+void limit_stream(const double *matrix, int64_t n, int64_t stride, double *sum)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < stride; c++)
+            sum[c] += matrix[i * stride + c];
 }
 
 /*

@@ -36,6 +36,8 @@ INTERNAL = {
     "simulation/stream.h": "the random streams of simulate, equal to those of NumPy",
     "racing/column.h": "steps of pb_accept and pb_populations, which own the columns",
     "racing/expansion.h": ONE_CLASS + "TaylorControl",
+    "racing/totals.h": "the last look of pb_race on a matrix",
+    "_shared/cells.h": "steps of pb_race on matrices of other types than doubles",
     "racing/moments.h": "steps of pb_race, which owns the moments",
     "pb_bitgen_permutation": "the order of items in races by betting",
     "pb_control_linear_ahead": "the first step of pb_control_read",
@@ -51,4 +53,5 @@ INTERNAL = {
     "PB_BETTING_RANKED": "the size of an array in pb_betting",
     "PB_SUBSAMPLE_ROUNDS": "the size of an array in pb_subsample",
 }
-KEPT = {"pb_pairs", "pb_column"}  # structs of these headers that public structs contain
+# types of these headers that public structs contain
+KEPT = {"pb_pairs", "pb_column", "pb_cell_type"}

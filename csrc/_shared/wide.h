@@ -30,6 +30,9 @@ typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 #define L
 #define LANE(v, i) ((v)[i])
 #define LOAD(p) ((vector)*(const unaligned *)(p))
+/* four floats at any alignment, as doubles */
+typedef float floats __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
+#define LOAD_FLOATS(p) __builtin_convertvector(*(const floats *)(p), vector)
 #define FOUR(a, b, c, d) ((vector){(a), (b), (c), (d)})
 /* a scalar in an expression after EACH */
 #define EVERY(x) ALL(x)
@@ -54,6 +57,7 @@ typedef struct {
 #define L .lanes[each_lane]
 #define LANE(v, i) ((v).lanes[i])
 #define LOAD(p) (*(const vector *)(p))
+#define LOAD_FLOATS(p) FOUR((p)[0], (p)[1], (p)[2], (p)[3])
 #define FOUR(a, b, c, d) ((vector){{(a), (b), (c), (d)}})
 #define EVERY(x) (x)
 #define PICK(which, a, b) ((which) ? (a) : (b))

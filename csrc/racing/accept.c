@@ -118,8 +118,9 @@ static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n, int is_l
     else
         pb_subsample_next(a->subsample, bitgen, n, a->indices);
     if (a->factors.matrix) {
+        const double *const ratios = a->factors.matrix;
         for (int64_t i = 0; i < n; i++)
-            a->ratios[i] = a->factors.matrix[a->indices[i]];
+            a->ratios[i] = ratios[a->indices[i]];
     } else {
         for (int64_t i = 0; i < n; i++)
             a->ratios[i] = NAN;  /* so that entries the function skips are found below */

@@ -7,7 +7,7 @@
 
 enum { TILE = 1024 };  /* values per partial sum */
 
-/* 1 if x is 0, else 0; lane by lane without a mask, as LEAST */
+/* 1 if x is 0, else 0; lane by lane, without a mask */
 #define IS_ZERO(x) ((x) == 0.0 ? 1.0 : 0.0)
 #ifdef HAS_VECTORS
 #define ALIKE(d) FOUR(IS_ZERO((d)[0]), IS_ZERO((d)[1]), IS_ZERO((d)[2]), IS_ZERO((d)[3]))
@@ -39,12 +39,11 @@ static void add_extremes(pb_column *column, const vector *low, const vector *hig
     }
 }
 
-/* Widens low and high to include `value`; without masks, as LEAST. */
+/* Widens low and high to include `value`; with masks, because GCC 12 compares LEAST by lane. */
 ALWAYS_INLINE void extend(vector *low, vector *high, const vector *value)
 {
-    EACH (*low) L = LEAST((*value) L, (*low) L);
-    *high = FOUR(larger(LANE(*high, 0), LANE(*value, 0)), larger(LANE(*high, 1), LANE(*value, 1)),
-                 larger(LANE(*high, 2), LANE(*value, 2)), larger(LANE(*high, 3), LANE(*value, 3)));
+    EACH (*low) L = PICK((*value) L < (*low) L, (*value) L, (*low) L);
+    EACH (*high) L = PICK((*value) L > (*high) L, (*value) L, (*high) L);
 }
 
 WIDE void pb_column_add(pb_column *column, const double *values, int64_t n)
@@ -82,7 +81,7 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
     const double shift = column->shift;
     /* two independent sums hide the latency of an addition */
     vector even = ALL(0.0), odd = even;
-    vector low = ALL(shift), high = low;
+    vector low = ALL(shift), high = low, other_low = low, other_high = low;
     double rest = 0.0;
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
@@ -90,7 +89,7 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
         EACH even L += a L - shift;
         EACH odd L += b L - shift;
         extend(&low, &high, &a);
-        extend(&low, &high, &b);
+        extend(&other_low, &other_high, &b);
     }
     for (; i < n; i++) {
         rest += values[i] - shift;
@@ -100,6 +99,7 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
     EACH even L += odd L;
     column->sum += ((LANE(even, 0) + LANE(even, 1)) + (LANE(even, 2) + LANE(even, 3))) + rest;
     add_extremes(column, &low, &high);
+    add_extremes(column, &other_low, &other_high);
 }
 
 WIDE void pb_column_fill(pb_column *column, const double *values, int64_t n)

@@ -24,7 +24,7 @@ int pb_control_matrix(const int64_t *factors, int64_t n_factors, const int64_t *
 {
     const pb_factors *values = data;
     for (int64_t f = 0; f < n_factors; f++) {
-        const double *row = values->matrix + factors[f] * values->n_states;
+        const double *row = (const double *)values->matrix + factors[f] * values->n_states;
         for (int64_t s = 0; s < n_states; s++)
             out[f * n_states + s] -= row[states[s]];
     }

@@ -28,7 +28,7 @@ static pb_status fetch(pb_lil_ucb *race, int64_t state)
 {
     const pb_factors *factors = &race->factors;
     if (factors->matrix) {
-        race->reward = factors->matrix[race->factor * factors->n_states + state];
+        race->reward = ((const double *)factors->matrix)[race->factor * factors->n_states + state];
         return PB_OK;
     }
     race->reward = NAN;

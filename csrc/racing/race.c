@@ -102,12 +102,11 @@ static int64_t find_leader(const pb_race *race)
     return best;
 }
 
-/* Returns G of Algorithm 1 for the leader and state i. */
-static double half_width(const pb_race *race, int64_t i)
+/* Returns G of Algorithm 1 for the leader and state i, whose variance is given. */
+static double half_width(const pb_race *race, int64_t i, double variance)
 {
     const int64_t look = race->n_looks - 1;
-    double width =
-        race->schedule.scale[look] * sqrt(pb_moments_variance(&race->moments, i));
+    double width = race->schedule.scale[look] * sqrt(variance);
     if (!race->pairwise)
         width += race->schedule.scale[look] *
                  sqrt(pb_moments_variance(&race->moments, race->leader));
@@ -141,6 +140,24 @@ static void keep(pb_race *race, int64_t from, int64_t to)
     race->high[to] = race->high[from];
 }
 
+/*
+ * Writes to `totals`, unused before the last look, how many of the LEAST_OTHERS rows after the
+ * first differ from it: for all states at once, which is faster than one by one. Without ties,
+ * that is all of them.
+ */
+static void count_others(pb_race *race)
+{
+    const pb_moments *m = &race->moments;
+    for (int64_t i = 0; i < race->n_alive; i++)
+        race->totals[i] = 0.0;
+    for (int64_t r = 1; r <= LEAST_OTHERS && r < m->count; r++) {
+        const double *const row = race->factors.matrix ? doubles_of(race, race->indices[r], 0)
+                                                       : race->rewards + r * race->n_alive;
+        for (int64_t i = 0; i < race->n_alive; i++)
+            race->totals[i] += pb_moments_of(m, row, i) != m->shift[i] ? 1.0 : 0.0;
+    }
+}
+
 /* Returns 1 if enough rows differ from the first one to trust the standard deviation of d_i. */
 static int varies(const pb_race *race, int64_t i)
 {
@@ -148,9 +165,11 @@ static int varies(const pb_race *race, int64_t i)
     /* by Cauchy-Schwarz: d_i minus the shift is 0 in rows equal to the first */
     if (m->sum[i] * m->sum[i] > LEAST_OTHERS * m->square[i])
         return 1;
-    int others = 0;  /* without ties, the loop ends after LEAST_OTHERS + 1 rows */
+    if (race->totals[i] == LEAST_OTHERS)
+        return 1;
+    int others = 0;
     for (int64_t r = 1; r < m->count && others < LEAST_OTHERS; r++)
-        others += pb_moments_of(m, row_at(race, r), i) != m->shift[i];
+        others += difference_at(race, r, i) != m->shift[i];
     return others == LEAST_OTHERS;
 }
 
@@ -158,47 +177,61 @@ static int varies(const pb_race *race, int64_t i)
  * Returns the half width corrected for skewness. An error needs the mean of sign * d_i to be
  * too large; sign is -1 for the leader's own width.
  */
-static double skewed_width(const pb_race *race, const skew_look *skew, int64_t i, double sign)
+static double skewed_width(const pb_race *race, const skew_look *skew, int64_t i,
+                           double variance, double sign)
 {
-    const double variance = pb_moments_variance(&race->moments, i);
     const double third = sign * pb_moments_third(&race->moments, i);
     return skew->unit * quantile_of(skew, variance, third) * sqrt(variance);
 }
 
 /* Returns 1 if a gap near or beyond `half` is significant when corrected for skewness. */
-static int is_clear_of_skewness(const pb_race *race, int64_t i, double gap, double half)
+static int is_clear_of_skewness(const pb_race *race, const skew_look *skew, int64_t i,
+                                double variance, double gap, double half)
 {
-    const int64_t look = race->n_looks - 1;
-    const int64_t others[2] = {i, race->leader};
-    for (int k = 0; k < (race->pairwise ? 1 : 2); k++)
-        if (!(pb_moments_variance(&race->moments, others[k]) > 0.0) || !varies(race, others[k]))
-            return 0;
+    const int64_t leader = race->leader;
+    if (!(variance > 0.0) || !varies(race, i))
+        return 0;
+    const double own = race->pairwise ? 0.0 : pb_moments_variance(&race->moments, leader);
+    if (!race->pairwise && (!(own > 0.0) || !varies(race, leader)))
+        return 0;
     if (gap > SURE_T * half)
         return 1;
-    const skew_look skew = skew_look_at(race->schedule.scale[look], race->schedule.unit[look],
-                                        race->moments.count, race->factors.n_factors);
-    double width = skewed_width(race, &skew, i, 1.0);
+    double width = skewed_width(race, skew, i, variance, 1.0);
     if (!race->pairwise)
-        width += skewed_width(race, &skew, race->leader, -1.0);
+        width += skewed_width(race, skew, leader, own, -1.0);
     return gap > width;
 }
 
-/* Returns 1 if the leader beats state i by more than the bound. */
-static int is_beaten(const pb_race *race, int64_t i, double gap)
+/* Returns 1 if the leader beats state i by more than the bound; skew: NULL if uncorrected. */
+static int is_beaten(const pb_race *race, const skew_look *skew, int64_t i, double gap)
 {
-    const double half = half_width(race, i);
-    if (!race->schedule.unit)
+    const double variance = pb_moments_variance(&race->moments, i);
+    const double half = half_width(race, i, variance);
+    if (!skew)
         return gap > half && gap > LEAST_GAP;
-    return gap > LEAST_T * half && is_clear_of_skewness(race, i, gap, half);
+    return gap > LEAST_T * half && is_clear_of_skewness(race, skew, i, variance, gap, half);
+}
+
+/* Returns the values of the correction for skewness that are equal for all states. */
+static skew_look skew_of_look(const pb_race *race)
+{
+    const int64_t look = race->n_looks - 1;
+    return skew_look_at(race->schedule.scale[look], race->schedule.unit[look],
+                        race->moments.count, race->factors.n_factors);
 }
 
 /* Eliminates every state that the leader beats by more than the bound. */
 static void eliminate(pb_race *race)
 {
     const double best = deficit(race, race->leader);
+    const int corrected = race->schedule.unit != NULL;
+    const skew_look skew = corrected ? skew_of_look(race) : (skew_look){0};
+    if (corrected)
+        count_others(race);
     int64_t n_kept = 0, leader = 0;
     for (int64_t i = 0; i < race->n_alive; i++) {
-        if (i != race->leader && is_beaten(race, i, deficit(race, i) - best))
+        const double gap = deficit(race, i) - best;
+        if (i != race->leader && is_beaten(race, corrected ? &skew : NULL, i, gap))
             continue;
         if (i == race->leader)
             leader = n_kept;

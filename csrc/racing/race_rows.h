@@ -7,6 +7,7 @@
  * added to the moments or to the betting race. Private to race.c.
  */
 #include "pybandit/racing/race.h"
+#include "pybandit/racing/totals.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -16,9 +17,10 @@
 #include "../_shared/wide.h"
 
 enum {
-    TILE = 64,          /* rows added to the moments at a time */
-    LINE = 8,           /* doubles per cache line */
-    STREAM_ROWS = 128,  /* rows added up at a time, then checked while still in cache */
+    TILE = PB_RACE_TILE_ROWS,  /* rows added to the moments at a time */
+    LINE = 64,                 /* bytes of a cache line */
+    MOST_LINES = 32,           /* lines of a row that are prefetched */
+    STREAM_CELLS = 1 << 14,    /* cells added up at a time, then checked while still in cache */
 };
 
 /* Returns the surviving states' columns of a matrix row; NULL if all columns are used. */
@@ -65,12 +67,32 @@ static int absorb(pb_race *race, const double *const *rows, int64_t n_rows)
     return 1;
 }
 
+static const void *row_of(const pb_factors *factors, int64_t factor)
+{
+    return pb_cells_from(factors->matrix, factors->type, factor * factors->n_states);
+}
+
 static void prefetch_rows(const pb_race *race, const int64_t *indices, int64_t n_rows)
 {
-    const int64_t stride = race->factors.n_states;
-    for (int64_t i = 0; i < n_rows; i++)
-        for (int64_t c = 0; c < stride && c < 4 * LINE; c += LINE)
-            PREFETCH(race->factors.matrix + indices[i] * stride + c);
+    const pb_factors *factors = &race->factors;
+    const int64_t size = factors->n_states * pb_cells_size(factors->type);
+    for (int64_t i = 0; i < n_rows; i++) {
+        const char *const row = row_of(factors, indices[i]);
+        for (int64_t byte = 0; byte < size && byte < MOST_LINES * LINE; byte += LINE)
+            PREFETCH(row + byte);
+        PREFETCH(row + size - 1);
+    }
+}
+
+/* Returns a row of the matrix as doubles; converted to row i of the tile if it is not. */
+static const double *doubles_of(pb_race *race, int64_t factor, int64_t i)
+{
+    const pb_factors *factors = &race->factors;
+    if (factors->type == PB_FLOAT64)
+        return row_of(factors, factor);
+    double *const converted = race->tile + i * factors->n_states;
+    pb_cells_read(row_of(factors, factor), factors->type, factors->n_states, converted);
+    return converted;
 }
 
 /* Adds rows of the matrix by index, prefetching one tile ahead. */
@@ -82,9 +104,12 @@ static void absorb_gathered(pb_race *race, const int64_t *indices, int64_t n_row
         const int64_t count = minimum(TILE, n_rows - done);
         prefetch_rows(race, indices + done + count, minimum(TILE, n_rows - done - count));
         for (int64_t i = 0; i < count; i++)
-            rows[i] = race->factors.matrix + indices[done + i] * race->factors.n_states;
-        if (!absorb(race, rows, count))
+            rows[i] = doubles_of(race, indices[done + i], i);
+        if (!absorb(race, rows, count)) {
+            if (race->refused)
+                race->refused_factor = indices[done + race->betting->bad_row];
             return;
+        }
     }
 }
 
@@ -100,12 +125,17 @@ static void absorb_rewards(pb_race *race, const double *rewards, int64_t n_rows)
     }
 }
 
-/* Returns the r-th row read so far; not valid at the last look. */
-static const double *row_at(const pb_race *race, int64_t r)
+/* Returns d_i of the r-th row read so far (moments.h); not valid at the last look. */
+static double difference_at(const pb_race *race, int64_t r, int64_t i)
 {
-    if (race->factors.matrix)
-        return race->factors.matrix + race->indices[r] * race->factors.n_states;
-    return race->rewards + r * race->n_alive;
+    const pb_factors *factors = &race->factors;
+    const pb_moments *m = &race->moments;
+    if (!factors->matrix)
+        return pb_moments_of(m, race->rewards + r * race->n_alive, i);
+    const void *const row = row_of(factors, race->indices[r]);
+    const int64_t entry = m->columns ? m->columns[i] : i;
+    return (m->reference < 0 ? 0.0 : pb_cells_at(row, factors->type, m->reference)) -
+           pb_cells_at(row, factors->type, entry);
 }
 
 static void reread(pb_race *race)
@@ -206,26 +236,49 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
     return follow_bets(race);
 }
 
-WIDE static int all_in_range(const double *values, int64_t n, double low, double high)
+WIDE static int all_between(const double *values, int64_t n, double low, double high)
 {
-    int64_t good = 1;
-    for (int64_t i = 0; i < n; i++)
-        good &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
-    return good != 0;
+    const vector least = ALL(low), most = ALL(high);
+    MASK(good, least L <= most L);
+    int64_t rest = 1, i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vector value = LOAD(values + i);
+        EACH good L &= (value L >= least L) & (value L <= most L);
+    }
+    for (; i < n; i++)
+        rest &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
+    return rest && LANE(good, 0) && LANE(good, 1) && LANE(good, 2) && LANE(good, 3);
+}
+
+/* Returns 1 if all cells of these rows are in the range of the betting race. */
+static int all_in_range(const pb_race *race, int64_t first, int64_t n_rows)
+{
+    const pb_factors *factors = &race->factors;
+    const pb_items *items = &race->betting->items;
+    const void *const rows = row_of(factors, first);
+    const int64_t n = n_rows * factors->n_states;
+    double low, high;
+    if (factors->type == PB_FLOAT64)  /* faster than the limits of the cells */
+        return all_between(rows, n, items->low, items->high);
+    return pb_cells_range(rows, factors->type, n, &low, &high) && low >= items->low &&
+           high <= items->high;
 }
 
 /* Checks rewards that are only added up against the range of the betting race. */
-static void check_range(pb_race *race, const double *rows, int64_t n_rows)
+static void check_range(pb_race *race, int64_t first, int64_t n_rows)
 {
-    const int64_t stride = race->factors.n_states;
     const pb_items *items = &race->betting->items;
     /* check row by row if only differences are bounded, or a value is out of range: it may
        belong to an eliminated state */
-    if (items->low == -INFINITY ||
-        !all_in_range(rows, n_rows * stride, items->low, items->high))
-        for (int64_t r = 0; r < n_rows && !race->refused; r++)
-            if (!pb_items_allow(items, rows + r * stride, race->states, race->n_alive))
-                race->refused = rows + r * stride;
+    if (items->low > -INFINITY && all_in_range(race, first, n_rows))
+        return;
+    for (int64_t r = first; r < first + n_rows && !race->refused; r++) {
+        const double *const row = doubles_of(race, r, 0);
+        if (!pb_items_allow(items, row, race->states, race->n_alive)) {
+            race->refused = row;
+            race->refused_factor = r;
+        }
+    }
 }
 
 /*
@@ -241,16 +294,16 @@ static void stream_matrix(pb_race *race)
     /* adding whole rows is faster than picking columns, unless most states are eliminated */
     const int whole = 3 * race->n_alive > factors->n_states;
     const int64_t n_columns = whole ? factors->n_states : race->n_alive;
-    const int64_t leader = race->states[race->leader];
+    const int64_t tiles = 1 + STREAM_CELLS / (TILE * factors->n_states);
     for (int64_t i = 0; i < n_columns; i++)
         race->totals[i] = 0.0;
-    for (int64_t r = 0; r < factors->n_factors; r += STREAM_ROWS) {
-        const double *const rows = factors->matrix + r * factors->n_states;
-        const int64_t n = minimum(STREAM_ROWS, factors->n_factors - r);
-        pb_moments_stream(rows, n, factors->n_states, whole ? NULL : m->columns, n_columns,
-                          leader, race->totals);
+    for (int64_t r = 0; r < factors->n_factors; r += 2 * TILE * tiles) {
+        const int64_t n = minimum(2 * TILE * tiles, factors->n_factors - r);
+        pb_totals_add(row_of(factors, r), factors->type, n, factors->n_states,
+                      whole ? NULL : m->columns, n_columns, race->states[race->leader],
+                      race->totals);
         if (race->betting)
-            check_range(race, rows, n);
+            check_range(race, r, n);
     }
     for (int64_t i = 0; i < race->n_alive; i++) {
         m->shift[i] = m->square[i] = 0.0;

@@ -10,6 +10,13 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Returns the number of doubles into which rows of a matrix of another type are converted. */
+static int64_t tile_of(const pb_factors *factors)
+{
+    const int converts = factors->matrix && factors->type != PB_FLOAT64;
+    return converts ? PB_RACE_TILE_ROWS * factors->n_states : 0;
+}
+
 /* Returns the maximum number of rows kept: those of the largest partial look or of a call. */
 static int64_t kept_rows(const pb_factors *factors, const pb_schedule *schedule)
 {
@@ -26,7 +33,8 @@ int64_t pb_sampler_memory(const pb_factors *factors, const pb_schedule *schedule
                           pb_subsample_kind kind)
 {
     const int64_t n_states = factors->n_states, rows = kept_rows(factors, schedule);
-    const int64_t doubles = 8 * n_states + (factors->matrix ? 0 : rows * n_states);
+    const int64_t doubles =
+        8 * n_states + (factors->matrix ? tile_of(factors) : rows * n_states);
     return doubles * (int64_t)sizeof(double) + (2 * n_states + rows) * (int64_t)sizeof(int64_t) +
            pb_subsample_memory(kind, factors->n_factors, 1) * (int64_t)sizeof(uint32_t);
 }
@@ -36,9 +44,9 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
                      pb_subsample_kind kind, void *memory)
 {
     const int64_t n_states = factors->n_states, rows = kept_rows(factors, schedule);
-    const int64_t n_rewards = factors->matrix ? 0 : rows * n_states;
+    const int64_t n_rewards = factors->matrix ? 0 : rows * n_states, n_tile = tile_of(factors);
     double *const doubles = memory;
-    int64_t *const integers = (int64_t *)(void *)(doubles + 8 * n_states + n_rewards);
+    int64_t *const integers = (int64_t *)(void *)(doubles + 8 * n_states + n_rewards + n_tile);
     uint32_t *const order = (uint32_t *)(void *)(integers + 2 * n_states + rows);
     if (kind == PB_SUBSAMPLE_REJECTION)
         memset(order, 0, sizeof *order *
@@ -59,6 +67,7 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
                               .moments_memory = doubles + n_states,
                               .indices = integers + 2 * n_states,
                               .indices_capacity = rows,
+                              .tile = n_tile ? doubles + 8 * n_states : NULL,
                               .rewards = doubles + 8 * n_states,
                               .rewards_capacity = n_rewards,
                               .winner = -1};

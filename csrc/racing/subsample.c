@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../_shared/minimum.h"
+#include "../_shared/prefetch.h"
 
 enum { BATCH = 64 };
 
@@ -80,10 +81,12 @@ static void next_of_permutation(pb_subsample *subsample, pb_bitgen *bitgen, int6
         const int64_t at = subsample->position + done;
         const int64_t count = minimum(BATCH, n - done);
         /* positions to swap do not depend on the entries: draw them first, so that the
-           loads of the second loop overlap */
-        for (int64_t i = 0; i < count; i++)
+           second loop does not wait for memory */
+        for (int64_t i = 0; i < count; i++) {
             chosen[i] = (uint32_t)(at + i) +
                         pb_bitgen_below(bitgen, (uint32_t)(subsample->size - at - i));
+            PREFETCH(subsample->memory + chosen[i]);
+        }
         for (int64_t i = 0; i < count; i++)
             out[done + i] = settle(subsample->memory, at + i, chosen[i]);
     }

@@ -21,6 +21,10 @@ import pybandit as pb
 LEAST = 0.003  # start of the axis of the plot
 
 
+# Arrays in memory are otherwise read in full when that is faster.
+ALL_LOOKS = pb.racing.Looks(max_fraction=1.0)
+
+
 def coins(rng, n_items, wins):
     """Return columns with these numbers of ones, each in its own random order."""
     return np.array([rng.permutation(np.arange(n_items) < n) for n in wins], dtype=float).T.copy()
@@ -30,7 +34,7 @@ def coins(rng, n_items, wins):
 
 
 def race_betting(rng):
-    return pb.race(coins(rng, 1000, [499, 500]), rng=rng,
+    return pb.race(coins(rng, 1000, [499, 500]), looks=ALL_LOOKS, rng=rng,
                    bound=pb.racing.BettingBound(delta=0.1, value_range=(0.0, 1.0))).best == 0
 
 
@@ -101,14 +105,14 @@ def interval(rng):
 def student(rng):
     differences = rng.normal(size=5000)
     return pb.race(np.stack([differences - differences.mean() + 1e-9, np.zeros(5000)], axis=1),
-                   delta=0.05, rng=rng).best == 1
+                   delta=0.05, looks=ALL_LOOKS, rng=rng).best == 1
 
 
 def student_rare(rng):
     """Race on noise with one large factor in a hundred: the first look often reads none."""
     differences = np.where(np.arange(5000) < 50, 100.0, -1.0) + 0.1 * rng.normal(size=5000)
     differences += 1e-9 - differences.mean()
-    return pb.race(np.stack([differences, np.zeros(5000)], axis=1), delta=0.05,
+    return pb.race(np.stack([differences, np.zeros(5000)], axis=1), delta=0.05, looks=ALL_LOOKS,
                    rng=rng).best == 1
 
 

@@ -169,7 +169,8 @@ def measure(scores, bound, n_orders, seed):
     """Return the shares of the table read in `n_orders` races, and the number of errors."""
     best, shares, errors = scores.mean(axis=0).argmax(), [], 0
     for order in range(n_orders):
-        result = pb.race(scores, bound=bound, rng=np.random.default_rng((seed, order)))
+        result = pb.race(scores, bound=bound, looks=pb.racing.Looks(max_fraction=1.0),
+                         rng=np.random.default_rng((seed, order)))
         shares.append(result.n_evaluations / scores.size)
         errors += result.best != best
     return np.array(shares), errors

@@ -106,7 +106,8 @@ CASES = {
 def races(rewards, bound, variance, n_races, seed):
     """Return mean items per arm, and the share of wrong winners, over orders of the items."""
     best, n_arms = rewards.sum(axis=0).argmax(), rewards.shape[1]
-    results = [pb.race(rewards, bound=bound, looks=pb.racing.Looks(variance=variance),
+    looks = pb.racing.Looks(variance=variance, max_fraction=1.0)
+    results = [pb.race(rewards, bound=bound, looks=looks,
                        rng=np.random.default_rng((seed, i))) for i in range(n_races)]
     return (np.mean([result.n_evaluations / n_arms for result in results]),
             np.mean([result.best != best for result in results]))

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pybandit._shared.cell_range import cell_range
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.options import Costs, as_costs
@@ -246,16 +247,17 @@ def range_of(value_range, scores, source, items):
     if items.population_size not in (None, source.n_items):
         raise ValueError("value_range must be given with a population_size, because other items "
                          f"may have other scores: {SUCH_AS}")
-    if values.min() >= 0 and values.max() <= 1:  # False for NaN
-        return 0.0, 1.0
-    if np.isnan(values).any():
+    limits = cell_range(values)
+    if limits is None:
         row, column = np.argwhere(np.isnan(values))[0].tolist()
         raise ValueError(f"scores must be finite; got nan for {source.model(column)}, "
                          f"{source.item(row)}: leave items with a lost score out for all models")
-    row, column = np.argwhere((values < 0) | (values > 1))[0].tolist()
-    raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
-                     f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
-                     f"{source.item(row)}")
+    if limits[0] < 0 or limits[1] > 1:
+        row, column = np.argwhere((values < 0) | (values > 1))[0].tolist()
+        raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
+                         f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
+                         f"{source.item(row)}")
+    return 0.0, 1.0
 
 
 def _kind_without_range(scores, source):

@@ -8,6 +8,7 @@ from pybandit._shared.generators import MASK
 from pybandit.simulation._streams import Streams as make_streams
 
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from numpy.random cimport BitGenerator, bitgen_t
 from numpy.random.bit_generator cimport SeedSequence
 
@@ -58,7 +59,7 @@ cdef class RunBits(BitGenerator):
     def __init__(self, seed):
         BitGenerator.__init__(self, seed)
         cdef pb_bitgen bits = pb_stream_bits(&self.stream)
-        self._bitgen = (<bitgen_t *>&bits)[0]
+        memcpy(&self._bitgen, &bits, sizeof(bitgen_t))  # the structs are equal
         if not isinstance(seed, RunSeed):
             self.state = np.random.PCG64(self._seed_seq).state
 

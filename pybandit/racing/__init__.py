@@ -10,7 +10,7 @@ Examples
 >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
 >>> result = pb.race(factors, rng=1)
 >>> result.best, result.n_evaluations, factors.size
-(2, 3400, 300000)
+(2, 450, 300000)
 """
 
 from pybandit.racing._lil_ucb import lil_ucb

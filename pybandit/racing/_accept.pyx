@@ -28,7 +28,8 @@ cdef class Workspace:
         self.accept.factors, self.accept.total = self.source.factors, self.source.totals
         n = self.accept.factors.n_factors
         bound = two_state_bound(bound, hashable("delta", delta))
-        self.plan = make_plan(bound, None, looks, n, 2)
+        self.plan = make_plan(bound, None, looks, n, 2,
+                              8 if self.accept.factors.matrix else None)
         self.plan.fill(&self.accept.schedule)
         self.accept.range = range_of(bound)
         self.subsample = Subsample(index_kind(factors, looks.indices, kind), n)

@@ -23,7 +23,8 @@ cdef struct compiled_function:
 cdef class Source:
     cdef compiled_function compiled
     cdef pb_factors factors           # the argument of the kernels
-    cdef const double[:, ::1] matrix  # None for a function
+    cdef object table                 # the array of a matrix; None for a function
+    cdef const unsigned char[:, ::1] cells  # its memory
     cdef object function              # a Python function, or the Callback of a compiled one
     cdef object error                 # exception raised by the function
     cdef object lock                  # of the generator, held while a kernel runs; or None

@@ -1,7 +1,10 @@
 """Pass log factors to the kernels, and call user-defined functions for them."""
 
+from pybandit._shared.cell_range import cell_type
 from pybandit.racing._callbacks import Callback
 from pybandit.racing.factors import Factors, check_returned
+
+import numpy as np
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -23,7 +26,7 @@ cdef class CompiledControl:
 
 
 cdef class Source:
-    """Factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix.
+    """Factors of a race: checked `Factors`, or a C-contiguous (N, D) matrix of a cell type.
 
     A compiled function is called without the GIL and under the generator's lock.
     """
@@ -45,10 +48,10 @@ cdef class Source:
             if factors.control is not None:
                 self._subtract(factors.control)
             return
-        self.matrix = factors
-        self.factors.n_factors = self.matrix.shape[0]
-        self.factors.n_states = self.matrix.shape[1]
-        self.factors.matrix = &self.matrix[0, 0]
+        self.table, self.cells = factors, factors.view(np.uint8)
+        self.factors.n_factors, self.factors.n_states = factors.shape
+        self.factors.matrix = &self.cells[0, 0]
+        self.factors.type = cell_type(factors)
 
     cdef _subtract(self, control):
         cdef const double[:, ::1] matrix

@@ -49,6 +49,7 @@ cdef class Track:
     cdef LeaderRace betting
     cdef object row_labels
     cdef double *offsets
+    cdef double[:, ::1] tile  # for rows of a matrix that are not doubles
 
     # Run one race: `run` on the present offsets, `draw` on those of a new draw.
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil

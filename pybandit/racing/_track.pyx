@@ -7,6 +7,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_integer, check_numeric
 from pybandit.betting.limits import refuse_reward
 from pybandit.racing._named_bounds import as_bound
+from pybandit.racing._pass import fraction_of
 from pybandit.racing.bounds import BettingBound
 from pybandit.racing.factors import BlockFactors, Factors
 from pybandit.racing.schedule import check_schedule, make_schedule, parts_of
@@ -15,14 +16,15 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
-from pybandit._shared._csrc cimport PB_CALLBACK, PB_GROW, PB_RANGE
+from pybandit._shared._csrc cimport PB_CALLBACK, PB_FLOAT64, PB_GROW, PB_RANGE
 from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.guard cimport Guard
 from pybandit.betting._kernels cimport Bets, LeaderRace
 from pybandit.racing._csrc cimport (
-    PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_GROUPS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION,
-    PB_SUBSAMPLE_REJECTION, pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init,
-    pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
+    PB_RACE_TILE_ROWS, PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_GROUPS, PB_SUBSAMPLE_KEYED,
+    PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION, pb_race_begin, pb_race_run,
+    pb_sampler_draw, pb_subsample_init, pb_subsample_kind, pb_subsample_memory,
+    pb_subsample_next, pb_subsample_restart,
 )
 from pybandit.racing._source cimport Source
 
@@ -136,18 +138,19 @@ cdef class Subsamples:
 cdef class RacePlan:
     """Checked options of a race in the kernel's form; shared between races and read-only."""
 
-    def __cinit__(self, bound, variance, first_look, max_fraction, int64_t n_factors,
-                  int64_t n_states):
-        self.pairwise = variance == "pairwise"
+    def __cinit__(self, bound, looks, int64_t n_factors, int64_t n_states, cell_bytes,
+                  in_runs):
+        share = fraction_of(looks, bound, n_factors, n_states, cell_bytes, in_runs)
+        self.pairwise = looks.variance == "pairwise"
         self.bound = bound
-        self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
-                                      max_fraction)
+        self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, looks.first,
+                                      share)
         self._take_schedule(n_factors)
         self.ranges = None  # an unassigned memoryview would raise when read
         if isinstance(bound, BettingBound):
             if not self.pairwise:
                 raise ValueError(f"looks must have variance='pairwise' for BettingBound, which "
-                                 f"bets on differences; got {variance!r}")
+                                 f"bets on differences; got {looks.variance!r}")
             self.limits = bound.limits  # raises if the range is "control"
             return
         self._set_ranges(getattr(bound, "value_range", None),
@@ -241,10 +244,12 @@ def cached(make):
 
 
 @cached
-def make_plan(bound, delta, looks, n_factors, n_states):
-    """Return the `RacePlan` of these options; cached, so equal options are checked once."""
-    return RacePlan(as_bound(bound, delta), looks.variance, looks.first, looks.max_fraction,
-                    n_factors, n_states)
+def make_plan(bound, delta, looks, n_factors, n_states, cell_bytes=None, in_runs=False):
+    """Return the `RacePlan` of these options; cached, so equal options are checked once.
+
+    `cell_bytes` is the size of a cell of an array, None for a function.
+    """
+    return RacePlan(as_bound(bound, delta), looks, n_factors, n_states, cell_bytes, in_runs)
 
 
 cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
@@ -294,6 +299,9 @@ cdef class Track:
         self.race.offsets = self.sampler.offsets = self.offsets
         self.race.moments_memory = self.offsets + n_states
         self.race.kept = self.race.states + n_states
+        if self.race.factors.matrix and self.race.factors.type != PB_FLOAT64:
+            self.tile = np.empty((PB_RACE_TILE_ROWS, n_states))
+            self.race.tile = &self.tile[0, 0]
         if isinstance(plan.bound, BettingBound):
             self.betting = LeaderRace(
                 n_states, self.race.factors.n_factors,
@@ -358,7 +366,7 @@ cdef class Track:
             factors = np.arange(n_rows)
         else:
             factors = np.array(<int64_t[:n_rows]>self.race.indices)
-        rewards = np.asarray(self.source.matrix)[factors][:, states]
+        rewards = self.source.table[factors][:, states].astype(np.float64)
         return factors if self.row_labels is None else self.row_labels[factors], states, rewards
 
     cdef _raise_refused(self):
@@ -368,7 +376,7 @@ cdef class Track:
             factor = self.race.indices[(self.race.refused - self.race.rewards)
                                        // self.race.n_alive]
         else:
-            factor = (self.race.refused - self.race.factors.matrix) // self.race.factors.n_states
+            factor = self.race.refused_factor
         if self.row_labels is not None:
             factor = self.row_labels[factor]
         rewards = [self.race.refused[self.betting.race.columns[i]] for i in range(n_alive)]
@@ -400,5 +408,6 @@ cdef Track make_track(factors, bound, delta, looks, kind, row_labels):
     computed = isinstance(factors, Factors)
     plan = make_plan(bound, hashable("delta", delta), looks,
                      factors.n_factors if computed else factors.shape[0],
-                     factors.n_states if computed else factors.shape[1])
+                     factors.n_states if computed else factors.shape[1],
+                     None if computed else factors.itemsize, kind == "blocks")
     return Track(factors, plan, kind, row_labels)

@@ -71,7 +71,7 @@ class NormalBound:
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
     >>> result = pb.race(factors, bound=pb.racing.NormalBound(delta=0.001, convention="union"),
-    ...                  rng=1)
+    ...                  looks=pb.racing.Looks(max_fraction=1.0), rng=1)
     >>> result.best, result.n_evaluations
     (2, 6800)
     """
@@ -161,7 +161,8 @@ class StudentBound(NormalBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.racing.StudentBound(delta=0.001), rng=1)
+    >>> result = pb.race(factors, bound=pb.racing.StudentBound(delta=0.001),
+    ...                  looks=pb.racing.Looks(max_fraction=1.0), rng=1)
     >>> result.best, result.n_evaluations
     (2, 3600)
     """
@@ -227,7 +228,8 @@ class EBSBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.racing.EBSBound(delta=0.05, value_range=1.0), rng=1)
+    >>> result = pb.race(factors, bound=pb.racing.EBSBound(delta=0.05, value_range=1.0),
+    ...                  looks=pb.racing.Looks(max_fraction=1.0), rng=1)
     >>> result.best, result.n_evaluations
     (2, 2560)
     """

@@ -8,9 +8,10 @@ from pybandit._shared.checks import MOST_PULLS, check_integer
 from pybandit._shared.generators import as_generator
 from pybandit.racing._native import native_of
 from pybandit.racing._track import check_log_prior
-from pybandit.racing.factors import Factors, as_factors
+from pybandit.racing.factors import KEPT, Factors, as_factors
 
-from pybandit.racing._csrc cimport pb_moments_stream
+from pybandit.racing._csrc cimport pb_totals_add
+from pybandit.racing._source cimport Source
 
 __all__ = ["exact_sample"]
 
@@ -58,7 +59,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     >>> np.bincount(states)
     array([ 9882,  9089, 10029])
     """
-    factors = as_factors(factors)
+    factors = as_factors(factors, KEPT)
     totals = totals_of(factors)
     if log_prior is not None:
         totals += check_log_prior("log_prior", log_prior, totals.size)
@@ -87,7 +88,7 @@ def totals_of(factors):
 
     Sums of differences keep the digits that totals of large rewards lose.
     """
-    cdef const double[:, ::1] matrix
+    cdef Source source
     cdef double[::1] sums
     totals = np.zeros(factors.n_states if isinstance(factors, Factors) else factors.shape[1])
     native = native_of(factors) if isinstance(factors, Factors) else None
@@ -101,10 +102,10 @@ def totals_of(factors):
             rewards = factors.evaluate(rows, everything)
             totals += (rewards - rewards[:, :1]).sum(axis=0)
     else:
-        matrix, sums = factors, totals
+        source, sums = Source(factors), totals
         with nogil:
-            pb_moments_stream(&matrix[0, 0], matrix.shape[0], matrix.shape[1], NULL,
-                              matrix.shape[1], 0, &sums[0])
+            pb_totals_add(source.factors.matrix, source.factors.type, source.factors.n_factors,
+                          source.factors.n_states, NULL, source.factors.n_states, 0, &sums[0])
         totals = -totals
     if not np.isfinite(totals).all():
         state = int(np.argmin(np.isfinite(totals)))

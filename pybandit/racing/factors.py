@@ -15,6 +15,7 @@ from pybandit._shared.checks import (
     check_integer,
     check_numeric,
     frozen,
+    is_masked,
     numbers_returned,
     shown,
 )
@@ -26,6 +27,9 @@ from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
 # Maximum number of factors of an order (subsample.h).
 MOST_FACTORS = 2**62
+ONLY_DOUBLES = (np.dtype(np.float64),)
+# Types of tables that races read in place; all are converted to float64 cell by cell.
+KEPT = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.bool_, np.uint8, np.int8))
 
 
 @dataclass(frozen=True)
@@ -225,23 +229,26 @@ class BlockFactors(Factors):
         object.__setattr__(self, "run", run)
 
 
-def as_factors(factors):
-    """Return `Factors`, or a C-contiguous float64 (N, D) matrix.
+def as_factors(factors, kept=ONLY_DOUBLES):
+    """Return `Factors`, or a C-contiguous (N, D) matrix with a dtype in `kept`.
 
-    `Blocks`, and a memmap of another dtype, become `Factors` that read from the disk.
+    Arrays of these dtypes are not copied; others become float64. `Blocks`, and a memmap of
+    another dtype, become `Factors` that read from the disk.
     """
     if isinstance(factors, Factors):
         return factors
     if isinstance(factors, Blocks):
         return BlockFactors(factors)
     if (isinstance(factors, np.memmap) and factors.ndim == 2 and factors.size
-            and factors.dtype.kind in "biuf" and factors.dtype != np.float64):
+            and factors.dtype.kind in "biuf" and factors.dtype not in kept):
         return Factors(functools.partial(cells_of, factors), *factors.shape)
     if callable(factors):
         raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors; got "
                         f"{shown(factors)}: wrap it, Factors(function, n_factors, n_states)")
     try:
-        matrix = check_numeric("factors", factors, copy=False)
+        matrix = _as_kept(factors, kept)
+        if matrix is None:
+            matrix = check_numeric("factors", factors, copy=False)
     except TypeError as error:
         raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors: "
                         f"{error}") from None
@@ -249,6 +256,17 @@ def as_factors(factors):
         raise ValueError(f"factors must have shape (N, D) with N >= 1 factors and D >= 1 "
                          f"states; got shape {matrix.shape}")
     return np.ascontiguousarray(matrix)
+
+
+def _as_kept(values, kept):
+    """Return an array that shares its memory with `values`; None if it must be converted."""
+    if is_masked(values):
+        return None
+    try:
+        array = np.asarray(values).view(np.ndarray)
+    except Exception:  # check_numeric raises the error
+        return None
+    return array if array.dtype in kept and array.flags.aligned else None
 
 
 def check_returned(values, shape, name="the function of Factors"):

@@ -12,7 +12,7 @@ from pybandit.racing._named_bounds import words_of
 from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.exact import check_size
-from pybandit.racing.factors import Factors, as_factors
+from pybandit.racing.factors import KEPT, Factors, as_factors
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -28,9 +28,6 @@ __all__ = ["DrawInfo", "RacingSampler"]
 
 # Pairs read between two checks for Ctrl-C: a few milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
-# Share of a matrix after which a draw reads all of it in order instead. The rows read
-# before then add at most a third to the cost of an exact draw.
-MATRIX_FRACTION = 0.05
 
 
 @cython.final
@@ -58,7 +55,8 @@ cdef class DrawInfo:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.0, 0.001], 0.01, (100_000, 3))
-    >>> states, info = pb.RacingSampler(factors, rng=1).draw(4)
+    >>> looks = pb.racing.Looks(max_fraction=0.05)
+    >>> states, info = pb.RacingSampler(factors, looks=looks, rng=1).draw(4)
     >>> info.n_evaluations, info.exact, round(info.fraction, 3)
     (array([4800, 4000, 3400, 9600]), array([False, False, False, False]), 0.018)
     """
@@ -98,21 +96,21 @@ cdef class RacingSampler:
     delta if differences are near normal. Otherwise the error has no bound, however small delta is:
     use `BettingBound` with a range for a guarantee.
 
-    Every draw reads the factors again. With ``layout="gather"``, a float64 matrix may be
+    Every draw reads the factors again. With ``layout="gather"``, an array that is not copied may be
     updated in place between draws, as in a Gibbs sweep. For many draws from an unchanged
     matrix in memory, `exact_sample` needs only one pass over it in total.
 
     Parameters
     ----------
     factors : array_like of float, shape (N, D), Factors or Blocks
-        log f_n(i). Not copied if C-contiguous float64. From `Blocks`, a table that was
-        shuffled once, each draw reads whole blocks in a new random order. Averaged over
-        shuffles, each draw has the same error as on rows in random order. For a given shuffle,
-        draws read the same blocks again, so their errors are not independent.
+        log f_n(i). Arrays of the types that `race` reads in place are not copied. From `Blocks`,
+        a table that was shuffled once, each draw reads whole blocks in a new random order.
+        Averaged over shuffles, each draw has the same error as on rows in random order. For a
+        given shuffle, draws read the same blocks again, so their errors are not independent.
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible. Default 0.
     bound, delta, looks
-        As in `race`. ``Looks.max_fraction`` is 1 by default for `Factors` and 0.05 for a matrix.
+        As in `race`.
     layout : {"gather", "shuffled"}
         ``"shuffled"`` keeps a shuffled copy of the matrix and reads runs of 64 rows in
         random order, which is several times faster. For a given shuffle, the subsets of
@@ -174,18 +172,17 @@ cdef class RacingSampler:
 
     def __init__(self, factors, log_prior=None, *, bound="student", delta=None, looks=None,
                  layout="gather", rng=None):
-        factors = as_factors(factors)
+        factors = as_factors(factors, KEPT)
         rng = as_generator(rng)
         check_choice("layout", layout, ("gather", "shuffled"))
-        matrix = not isinstance(factors, Factors)
         order = None
         if layout == "shuffled":
-            if not matrix:
+            if isinstance(factors, Factors):
                 raise ValueError("layout must be 'gather' for Factors computed on demand; "
                                  "got 'shuffled'")
             order = rng.permutation(factors.shape[0])
             factors = factors[order]
-        looks = as_looks(looks, MATRIX_FRACTION if matrix else 1.0)
+        looks = as_looks(looks)
         kind = "blocks" if order is not None else index_kind(factors, looks.indices, "permutation")
         given = (factors, bound, delta, looks, kind, order)
         self._take(given, log_prior, rng, None)

@@ -18,6 +18,8 @@ N = 5_000
 QUANTUM = 2.0**-10
 # Factor that makes totals so large that Gumbel noise, at most 37, has no effect.
 HUGE = 2.0**50
+# Arrays are otherwise read in full when that is faster.
+ALL_LOOKS = pb.racing.Looks(max_fraction=1.0)
 
 
 def normal(rng, n):
@@ -108,24 +110,25 @@ def rewards_of(case, d):
 
 def race(case, d, bound, n_runs, rng):
     rewards = rewards_of(case, d)
-    return sum(pb.race(rewards, bound=bound, rng=rng).best for _ in range(n_runs))
+    return sum(pb.race(rewards, bound=bound, looks=ALL_LOOKS, rng=rng).best for _ in range(n_runs))
 
 
 def sampler(case, d, bound, n_runs, rng):
     draws = pb.RacingSampler(rewards_of(case, d) * HUGE, bound=bound,
-                             looks=pb.racing.Looks(max_fraction=1.0), rng=rng)
+                             looks=ALL_LOOKS, rng=rng)
     return int(draws.draw(n_runs)[0].sum())
 
 
 def accept(case, d, bound, n_runs, rng):
     """Return the number of wrong acceptances, with `d` as log ratios; the offset is not used."""
-    test = pb.racing.AcceptanceTest(d, bound=bound, rng=rng)
+    test = pb.racing.AcceptanceTest(d, bound=bound, looks=ALL_LOOKS, rng=rng)
     return sum(test.test(0.0).accepted for _ in range(n_runs))
 
 
 def gibbs(case, d, bound, n_runs, rng):
     rewards = rewards_of(case, d) * HUGE
-    tree = pb.mcmc.RacingGibbs(lambda variable, values: rewards, 1, bound=bound).sample(
+    tree = pb.mcmc.RacingGibbs(lambda variable, values: rewards, 1, bound=bound,
+                               looks=ALL_LOOKS).sample(
         n_runs, n_warmup=0, n_chains=1, rng=rng)
     return int(tree["posterior"]["x"].sum())
 

@@ -76,7 +76,8 @@ def test_outcomes_have_the_exact_distribution(source):
     ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
                                     bound=as_bound(options),
-                                    looks=pb.racing.Looks(first=case["m1"]), rng=8)
+                                    looks=pb.racing.Looks(first=case["m1"], max_fraction=1.0),
+                                    rng=8)
     law = race_reference.enumerate_law(rewards, np.zeros(2), options)
     law = {(o.best == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
     observed = collections.Counter(parts(test.test()) for _ in range(n_tests))
@@ -86,10 +87,11 @@ def test_outcomes_have_the_exact_distribution(source):
 def test_names_of_bounds_are_two_sided():
     ratios = np.random.default_rng(3).normal(size=3000)
     for name, kind in [("student", pb.racing.StudentBound), ("normal", pb.racing.NormalBound)]:
-        by_name = pb.racing.AcceptanceTest(ratios, bound=name, delta=0.2).schedule
+        looks = pb.racing.Looks(max_fraction=1.0)
         two_sided = kind(delta=0.2, convention="two-sided")
-        by_object = pb.racing.AcceptanceTest(ratios, bound=two_sided).schedule
-        one_sided = pb.racing.AcceptanceTest(ratios, bound=kind(delta=0.2)).schedule
+        by_name, by_object, one_sided = (
+            pb.racing.AcceptanceTest(ratios, bound=bound, delta=delta, looks=looks).schedule
+            for bound, delta in ((name, 0.2), (two_sided, None), (kind(delta=0.2), None)))
         assert (by_name.scale == by_object.scale).all()
         assert (by_name.scale[:-1] != one_sided.scale[:-1]).all()
     default = pb.racing.AcceptanceTest(ratios).schedule
@@ -107,7 +109,8 @@ def share_decided_early(bound, delta, first_look, size, n_tests, seed):
         ratios = rng.normal(size=size)
         ratios -= ratios.mean()
         test = pb.racing.AcceptanceTest(ratios, bound=bound, delta=delta,
-                                        looks=pb.racing.Looks(first=first_look), rng=rng)
+                                        looks=pb.racing.Looks(first=first_look, max_fraction=1.0),
+                                        rng=rng)
         early += sum(not test.test().exact for _ in range(n_tests // n_populations))
     return 0.5 * early / n_tests
 
@@ -148,7 +151,7 @@ def test_constants_and_units_do_not_matter(seed):
 
     def outcome(ratios, log_threshold):
         return pb.racing.accept(ratios, log_threshold, bound=as_bound(options),
-                                looks=pb.racing.Looks(first=10), rng=seed)
+                                looks=pb.racing.Looks(first=10, max_fraction=1.0), rng=seed)
 
     plain = outcome(ratios, log_threshold)
     assert outcome(ratios * 2.0**-20, log_threshold * 2.0**-20) == plain
@@ -176,7 +179,8 @@ def test_each_log_ratio_is_requested_once_in_blocks():
 def test_betting_keeps_delta_and_reads_little():
     rng = np.random.default_rng(6)
     ratios = rng.uniform(-1, 1, 4000)
-    options = dict(bound=pb.racing.BettingBound(value_range=(-1, 1), delta=0.05))
+    options = dict(bound=pb.racing.BettingBound(value_range=(-1, 1), delta=0.05),
+                   looks=pb.racing.Looks(max_fraction=1.0))
     for source in (ratios, as_function(ratios)):
         test = pb.racing.AcceptanceTest(source, rng=7, **options)
         for gap in (-0.3, 0.3):
@@ -210,7 +214,7 @@ def test_the_same_seed_gives_the_same_tests():
     ratios = np.random.default_rng(8).normal(0.05, 1.0, 20_000)
     runs = []
     for rng in (3, 3, 4):
-        test = pb.racing.AcceptanceTest(ratios, rng=rng)
+        test = pb.racing.AcceptanceTest(ratios, looks=pb.racing.Looks(max_fraction=1.0), rng=rng)
         runs.append([test.test() for _ in range(50)])
     assert runs[0] == runs[1] != runs[2]
     test = pb.racing.AcceptanceTest(ratios, rng=9)

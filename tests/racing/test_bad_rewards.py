@@ -59,19 +59,22 @@ def test_a_sampler_stays_usable_after_bad_rewards():
 @pytest.mark.parametrize("source", ["matrix", "function"])
 def test_a_value_range_that_is_too_small_is_rejected(source):
     factors = GOOD if source == "matrix" else as_function(GOOD)
-    spread = np.ptp(GOOD, axis=0)
+    spread, all_looks = np.ptp(GOOD, axis=0), pb.racing.Looks(max_fraction=1.0)
     log_prior = [2 * 400.0, 400.0, 0.0]  # a close race, which reads many factors
     for ranges in (spread, spread * (1 + 1e-14), spread + 1.0):
         for seed in range(30):
-            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=seed)
+            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges),
+                    looks=all_looks, rng=seed)
     caught = set()
     for column in range(3):
         ranges = spread.copy()
         ranges[column] *= 0.5
         with pytest.raises(ValueError, match=rf"value_range.*state {column}") as error:
-            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=1)
+            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges),
+                    looks=all_looks, rng=1)
         caught.add(str(error.value))
     assert len(caught) == 3
     with pytest.raises(ValueError, match="difference_range"):
         pb.race(factors, log_prior,
-                bound=pb.racing.EBSBound(value_range=None, difference_range=0.5), rng=1)
+                bound=pb.racing.EBSBound(value_range=None, difference_range=0.5),
+                looks=all_looks, rng=1)

@@ -17,6 +17,9 @@ from betting.reference import betting as reference
 from racing.reference import subsample
 from racing.reference.problems import as_function, parts, random_rewards
 
+# Arrays are otherwise read in full when that is faster.
+ALL_LOOKS = pb.racing.Looks(max_fraction=1.0)
+
 
 def random_problem(seed):
     """Return random rewards, a log_prior and options of the bound."""
@@ -59,7 +62,7 @@ def test_decisions_equal_the_reference(source):
         order = order_for(seed, len(rewards))
         expected = reference.race(rewards, log_prior, order, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        result = pb.race(factors, log_prior, bound=bound_of(options),
+        result = pb.race(factors, log_prior, bound=bound_of(options), looks=ALL_LOOKS,
                          rng=np.random.default_rng(seed))
         assert result.best == expected.best, (seed, options)
         if source == "matrix" and not result.exact:
@@ -109,7 +112,7 @@ def decisions_of_the_kernel():
         rewards, log_prior, options = random_problem(seed)
         bound = bound_of(options)
         results.append(pb.race(as_function(rewards), log_prior, bound=bound, rng=seed).best)
-        result = pb.race(rewards, log_prior, bound=bound, rng=seed)
+        result = pb.race(rewards, log_prior, bound=bound, looks=ALL_LOOKS, rng=seed)
         results.append(None if result.exact else result.n_evaluations)
     return results
 
@@ -145,7 +148,7 @@ def test_choosing_the_leader_after_the_item_errs():
         order = order_for(seed, 200)
         wrong["late"] += late.race(rewards, np.zeros(10), order, late.Options(delta)).best != 9
         result = pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1), delta=delta),
-                         rng=seed)
+                         looks=ALL_LOOKS, rng=seed)
         wrong["kernel"] += result.best != 9
     most = stats.binom.isf(1e-6, n_races, delta)
     assert wrong["kernel"] <= most < 1.2 * most < wrong["late"]
@@ -193,14 +196,16 @@ def bet(value_range=(0, 1), **options):
 
 def test_units_and_ranges_of_differences_do_not_matter():
     for seed in range(20):
-        expected = pb.race(SCORES, bound=bet(delta=0.02), rng=seed)
+        expected = pb.race(SCORES, bound=bet(delta=0.02), looks=ALL_LOOKS, rng=seed)
         # a number as value_range limits differences, which a common offset does not change
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
-        assert pb.race(shifted, bound=bet(1, delta=0.02), rng=seed) == expected
+        assert pb.race(shifted, bound=bet(1, delta=0.02), looks=ALL_LOOKS, rng=seed) == expected
         # rewards and their range in another unit
-        assert pb.race(4 * SCORES - 1, bound=bet([-1, 3], delta=0.02), rng=seed) == expected
-    wide = pb.race(SCORES, bound=bet((0, 10), delta=0.02), rng=0)
-    assert wide.n_evaluations > pb.race(SCORES, bound=bet(delta=0.02), rng=0).n_evaluations
+        assert pb.race(4 * SCORES - 1, bound=bet([-1, 3], delta=0.02), looks=ALL_LOOKS,
+                       rng=seed) == expected
+    wide, narrow = (pb.race(SCORES, bound=bet(ends, delta=0.02), looks=ALL_LOOKS, rng=0)
+                    for ends in ((0, 10), (0, 1)))
+    assert wide.n_evaluations > narrow.n_evaluations
 
 
 @pytest.mark.parametrize(
@@ -256,7 +261,7 @@ def caller(rewards, source, bound, seed):
                                    looks=pb.racing.Looks(max_fraction=1.0), bound=bound, rng=seed)
         return functools.partial(sampler.draw, 50)
     factors = as_function(rewards) if source == "function" else rewards
-    return functools.partial(pb.race, factors, bound=bound, rng=seed)
+    return functools.partial(pb.race, factors, bound=bound, looks=ALL_LOOKS, rng=seed)
 
 
 @pytest.mark.parametrize("source", ["matrix", "function", "shuffled"])
@@ -285,7 +290,7 @@ def test_differences_out_of_range_are_rejected():
     assert pb.race(rewards, bound=pb.racing.BettingBound(value_range=0.75), rng=5).exact
     for factors in (rewards, as_function(rewards)):
         with pytest.raises(ValueError) as caught:
-            pb.race(factors, bound=pb.racing.BettingBound(value_range=0.5), rng=5)
+            pb.race(factors, bound=pb.racing.BettingBound(value_range=0.5), looks=ALL_LOOKS, rng=5)
         for word in ("value_range = 0.5", "10.75", f"factor {factor}, state 2"):
             assert word in str(caught.value)
 
@@ -374,13 +379,14 @@ def test_constant_rewards_are_read_to_the_end(options):
     bound = bet(bets=pb.betting.Bets(**options))
     rewards = np.full((200, 3), 0.5)
     for factors in (rewards, as_function(rewards)):
-        assert parts(pb.race(factors, bound=bound, rng=1))[::2] == (0, 600)
-        assert parts(pb.race(factors, [-np.inf, 0.0, 0.0], bound=bound, rng=1))[::2] == (1, 400)
+        assert parts(pb.race(factors, bound=bound, looks=ALL_LOOKS, rng=1))[::2] == (0, 600)
+        assert parts(pb.race(factors, [-np.inf, 0.0, 0.0], bound=bound, looks=ALL_LOOKS,
+                             rng=1))[::2] == (1, 400)
         assert pb.race(factors, bound=bound, rng=1).exact
     better = rewards.copy()
     better[77, 2] += 0.001
     for factors in (better, as_function(better)):
-        result = pb.race(factors, bound=bound, rng=1)
+        result = pb.race(factors, bound=bound, looks=ALL_LOOKS, rng=1)
         assert result.best == 2 and result.exact and result.n_evaluations == 600
         assert pb.race(factors, [0.0, 0.002, 0.0], bound=bound, rng=1).best == 1
 
@@ -398,7 +404,7 @@ def test_rewards_of_functions_may_outgrow_the_memory(hybrid):
         return rewards[np.ix_(rows, columns)]
 
     result = pb.race(pb.Factors(function, 60_000, 3), bound=bound, rng=6)
-    expected = pb.race(rewards, bound=bound, rng=6)
+    expected = pb.race(rewards, bound=bound, looks=ALL_LOOKS, rng=6)
     assert result.best == expected.best and result.exact == expected.exact
     rows = np.concatenate([rows for rows, _ in asked])
     assert np.unique(rows).size == rows.size

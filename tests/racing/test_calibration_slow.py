@@ -102,13 +102,16 @@ def assert_close(error, expected, n_races, relative):
     assert abs(error - expected) <= 4 * np.sqrt(0.5 * expected / n_races) + relative * expected
 
 
+# Arrays are otherwise read in full when that is faster.
+LOOKS = {one: pb.racing.Looks(variance=one, max_fraction=1.0) for one in ("pairwise", "marginal")}
+
 RACES = {
-    "racing_normal_pair_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="pairwise")),
+    "racing_normal_pair_eq5B": dict(bound="normal", looks=LOOKS["pairwise"]),
     "racing_normal_pair_corridorB": dict(bound="two-sided",
-                                         looks=pb.racing.Looks(variance="pairwise")),
-    "racing_normal_marginal_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="marginal")),
-    "racing_ebs_pair": dict(bound="ebs", looks=pb.racing.Looks(variance="pairwise")),
-    "racing_ebs_marginal": dict(bound="ebs", looks=pb.racing.Looks(variance="marginal")),
+                                         looks=LOOKS["pairwise"]),
+    "racing_normal_marginal_eq5B": dict(bound="normal", looks=LOOKS["marginal"]),
+    "racing_ebs_pair": dict(bound="ebs", looks=LOOKS["pairwise"]),
+    "racing_ebs_marginal": dict(bound="ebs", looks=LOOKS["marginal"]),
 }
 ROWS = tables.synthetic()
 CELLS = sorted({(row["dist"], row["algo"], row["sigma"]) for row in ROWS})

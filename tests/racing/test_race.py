@@ -194,7 +194,8 @@ def test_each_pair_is_requested_once():
         result = pb.race(pb.Factors(function, *rewards.shape), log_prior, delta=0.001, rng=7)
         assert asked.max() == 1
         assert asked.sum() == result.n_evaluations
-        matrix = pb.race(rewards, log_prior, delta=0.001, rng=7)
+        matrix = pb.race(rewards, log_prior, delta=0.001,
+                         looks=pb.racing.Looks(max_fraction=1.0), rng=7)
         assert matrix == result
 
 

@@ -87,7 +87,7 @@ def measure(values, gap, n_runs, rng):
     """Return the errors and mean reads of each test, thresholds on both sides of the mean."""
     n, spread = values.size, float(np.ptp(values))
     tests = {name: pb.racing.AcceptanceTest(values, bound=bound, delta=delta, rng=rng,
-                                            looks=pb.racing.Looks(first=first))
+                                            looks=pb.racing.Looks(first=first, max_fraction=1.0))
              for name, bound, delta, first in (
                  (NORMAL, "normal", DELTA, FIRST_LOOK), (STUDENT, "student", DELTA, FIRST_LOOK),
                  (EBS, pb.racing.EBSBound(value_range=spread, delta=DELTA), None, 2))}

@@ -29,7 +29,8 @@ def find(algorithm, factors, ranges, perturbed, delta, variance, rng):
         return pb.racing.lil_ucb(factors, perturbed, value_range=ranges, delta=delta, rng=rng)
     bound = (pb.racing.NormalBound(delta=delta) if algorithm == NORMAL
              else pb.racing.EBSBound(delta=delta, value_range=ranges))
-    looks = pb.racing.Looks(first=FIRST_LOOK if algorithm == NORMAL else 2, variance=variance)
+    looks = pb.racing.Looks(first=FIRST_LOOK if algorithm == NORMAL else 2, variance=variance,
+                            max_fraction=1.0)
     return pb.race(factors, perturbed, bound=bound, looks=looks, rng=rng)
 
 

@@ -69,8 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (is_odd)
         values[choose(&c, 0, n - 1)] = flags & 8 ? NAN : -1e200;
     source s = {values, n, 0, flags & 16 ? choose(&c, 0, 9) : -1};
-    const pb_factors factors = flags & 32 ? (pb_factors){n, 1, values, NULL, NULL}
-                                          : (pb_factors){n, 1, NULL, look_up, &s};
+    const pb_factors factors = flags & 32 ? (pb_factors){n, 1, values, NULL, NULL, 0}
+                                          : (pb_factors){n, 1, NULL, look_up, &s, 0};
     pb_accept accept;
     pb_accept_init(&accept, &factors, &schedule, kind,
                    pool_take(&p, pb_accept_memory(&factors, kind), 1));

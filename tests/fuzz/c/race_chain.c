@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     void *looks = pool_take(&p, pb_schedule_memory(n, 8, fraction), 1);
     HOLDS(pb_schedule_normal(0.01 + 0.4 * choose_unit(&c), PB_TWO_SIDED, n, 2, 8, fraction, looks,
                              &schedule) == PB_OK);
-    const pb_factors factors = {n, 1, NULL, log_ratios, &w};
+    const pb_factors factors = {n, 1, NULL, log_ratios, &w, 0};
     pb_accept test;
     pb_accept_init(&test, &factors, &schedule, PB_SUBSAMPLE_PERMUTATION,
                    pool_take(&p, pb_accept_memory(&factors, PB_SUBSAMPLE_PERMUTATION), 1));

@@ -120,8 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (is_odd)
         matrix[choose(&c, 0, n * d - 1)] = flags & 8 ? NAN : 1e200;
     source s = {n, d, matrix, TAKE(&p, n * d, unsigned char), 0, flags & 16 ? choose(&c, 0, 9) : -1};
-    const pb_factors factors = flags & 32 ? (pb_factors){n, d, matrix, NULL, NULL}
-                                          : (pb_factors){n, d, NULL, look_up, &s};
+    const pb_factors factors = flags & 32 ? (pb_factors){n, d, matrix, NULL, NULL, 0}
+                                          : (pb_factors){n, d, NULL, look_up, &s, 0};
     void *memory = pool_take(&p, pb_sampler_memory(&factors, &schedule, kind), 1);
     pb_sampler sampler;
     pb_sampler_init(&sampler, &factors, &schedule, flags & 64 ? prior : NULL, kind, memory);

@@ -5,6 +5,7 @@
 #include "pybandit/racing/control.h"
 #include "pybandit/racing/expansion.h"
 #include "pybandit/racing/moments.h"
+#include "pybandit/racing/totals.h"
 #include "pybandit/racing/quadratic.h"
 
 enum { MOST = 24, MOST_D = 4 };
@@ -39,7 +40,7 @@ static void expansions(choices *c, pool *p, int64_t n, int64_t d)
                       weights, center, points};
     pb_control_linear linear = {d, matrices, gradients, center, center, points};
     const int is_linear = choose_byte(c) & 1;
-    pb_control control = {{n, 1, NULL, zero, &fails},
+    pb_control control = {{n, 1, NULL, zero, &fails, 0},
                           is_linear ? pb_control_linear_change : pb_expansion_change,
                           is_linear ? (void *)&linear : (void *)&e,
                           is_linear ? pb_control_linear_ahead : NULL};
@@ -67,9 +68,9 @@ static void matrices(choices *c, pool *p, int64_t n, int64_t n_states)
     double *matrix = TAKE(p, n * n_states, double), out[MOST * MOST_D];
     int64_t factors[MOST], states[MOST_D], chosen = 0;
     choose_numbers(c, matrix, n * n_states, 1e6);
-    pb_factors h = {n, n_states, matrix, NULL, NULL};
+    pb_factors h = {n, n_states, matrix, NULL, NULL, 0};
     int fails = 0;
-    pb_control control = {{n, n_states, NULL, zero, &fails}, pb_control_matrix, &h, NULL};
+    pb_control control = {{n, n_states, NULL, zero, &fails, 0}, pb_control_matrix, &h, NULL};
     for (int64_t s = 0; s < n_states; s++)
         if (choose_byte(c) & 1)
             states[chosen++] = s;
@@ -147,9 +148,9 @@ static void sums(choices *c, pool *p, int64_t n, int64_t d)
     HOLDS(one.low == filled.low && one.high == filled.high && one.low <= one.high);
     HOLDS(fabs(pb_column_excess(&one, 0.0) - pb_column_excess(&filled, 0.0)) <= 1e-6);
     HOLDS(pb_column_variance(&one) >= 0.0 && !isnan(pb_column_third(&one)));
-    pb_moments_stream(matrix, n, d, NULL, d, reference, sum);
+    pb_totals_add(matrix, PB_FLOAT64, n, d, NULL, d, reference, sum);
     for (int64_t j = 0; j < d; j++) {
-        const double mean = pb_moments_mean(&m, j);
+        const double mean = m.shift[j] + m.sum[j] / (double)m.count;
         HOLDS(fabs(mean - sum[j] / (double)n) <= 1e-5 && pb_moments_variance(&m, j) >= 0.0);
         HOLDS(low[j] <= mean + 1e-5 && high[j] >= mean - 1e-5 && !isnan(pb_moments_third(&m, j)));
     }

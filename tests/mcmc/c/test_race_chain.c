@@ -76,7 +76,7 @@ static void build(world *w)
     }
     w->rows[0] = N;
     pb_subsample_init(&w->stream, PB_SUBSAMPLE_PERMUTATION, N, 1, w->memory);
-    w->test.factors = (pb_factors){N, 1, NULL, log_ratios, w};
+    w->test.factors = (pb_factors){N, 1, NULL, log_ratios, w, 0};
     w->test.schedule = (pb_schedule){1, w->rows, w->scale, w->slack, NULL};
     w->test.subsample = &w->stream;
     w->test.block = N;

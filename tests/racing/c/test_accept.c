@@ -59,13 +59,13 @@ static int look_up(const int64_t *factors, int64_t n_factors, const int64_t *sta
     const pb_factors *source = user_data;
     assert(n_states == 1 && states[0] == 0);
     for (int64_t f = 0; f < n_factors; f++)
-        out[f] = source->matrix[factors[f]];
+        out[f] = ((const double *)source->matrix)[factors[f]];
     return 0;
 }
 
 static pb_factors as_function(pb_factors *matrix)
 {
-    return (pb_factors){matrix->n_factors, 1, NULL, look_up, matrix};
+    return (pb_factors){matrix->n_factors, 1, NULL, look_up, matrix, 0};
 }
 
 /* With a boundary too wide for any decision, the full sum decides and ties reject. */
@@ -77,7 +77,7 @@ static void the_sum_decides(void)
         values[i] = (double)((i * 7919) % 101 - 50);
         sum += values[i];
     }
-    pb_factors factors = {N, 1, values, NULL, NULL};
+    pb_factors factors = {N, 1, values, NULL, NULL, 0};
     for (int k = 0; k < 4; k++) {
         fixture f;
         fixture_init(&f, k & 1 ? as_function(&factors) : factors, 50, 1e9, k / 2 ? 1 : 300);
@@ -102,8 +102,8 @@ static void a_total_moves_the_threshold(void)
     }
     for (int k = 0; k < 2; k++) {
         fixture plain, moved;
-        fixture_init(&plain, (pb_factors){N, 1, values, NULL, NULL}, 50, k ? 1e9 : 2.0, 300);
-        fixture_init(&moved, (pb_factors){N, 1, values, NULL, NULL}, 50, k ? 1e9 : 2.0, 300);
+        fixture_init(&plain, (pb_factors){N, 1, values, NULL, NULL, 0}, 50, k ? 1e9 : 2.0, 300);
+        fixture_init(&moved, (pb_factors){N, 1, values, NULL, NULL, 0}, 50, k ? 1e9 : 2.0, 300);
         moved.accept.total = &total;
         for (int step = -2; step <= 2; step++) {
             const double threshold = sum + (k ? 1.0 : 400.0) * step;
@@ -121,7 +121,7 @@ static void infinite_thresholds_read_nothing(void)
 {
     double one = 3.0;
     fixture f;
-    fixture_init(&f, (pb_factors){1, 1, &one, NULL, NULL}, 50, 2.0, 1);
+    fixture_init(&f, (pb_factors){1, 1, &one, NULL, NULL, 0}, 50, 2.0, 1);
     for (int sign = -1; sign <= 1; sign += 2) {
         assert(run(&f, (double)sign * INFINITY) == PB_OK);
         assert(f.accept.accepted == (sign < 0) && f.accept.exact);
@@ -137,7 +137,7 @@ static void follows_the_exact_law(void)
 {
     enum { N = 8, TESTS = 20000 };
     double values[N] = {3 - 9, 6 + 8, -9 + 4, 6 + 2, -1 - 1, 0 + 2, 2 + 7, -4 + 9};
-    pb_factors factors = {N, 1, values, NULL, NULL};
+    pb_factors factors = {N, 1, values, NULL, NULL, 0};
     for (int k = 0; k < 2; k++) {
         fixture f;
         fixture_init(&f, k ? as_function(&factors) : factors, 2, 1.5, 3);
@@ -176,7 +176,7 @@ static void failures(void)
     uint64_t counter = 3;
     for (int i = 0; i < N; i++)
         values[i] = splitmix_double(&counter);
-    pb_factors factors = {N, 1, values, NULL, NULL};
+    pb_factors factors = {N, 1, values, NULL, NULL, 0};
     const double kept = values[7], bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 2; k++) {
         fixture f;
@@ -225,7 +225,7 @@ static void betting(void)
     threshold.arms = integers + 1;
     threshold.columns = integers + 2;
     threshold.sums = &one_sum;
-    pb_factors factors = {N, 1, values, NULL, NULL};
+    pb_factors factors = {N, 1, values, NULL, NULL, 0};
     for (int k = 0; k < 2; k++) {
         fixture f;
         fixture_init(&f, k ? as_function(&factors) : factors, 32, 0.0, 100);
@@ -259,7 +259,7 @@ static void equal_values_are_no_evidence(void)
         values[i] = i < 4 ? 300.0 : -1.0;
     for (int t = 0; t < MAX_LOOKS; t++)
         unit[t] = 0.1;
-    pb_factors factors = {N, 1, values, NULL, NULL};
+    pb_factors factors = {N, 1, values, NULL, NULL, 0};
     fixture f;
     fixture_init(&f, factors, 50, 2.0, 64);
     int64_t wrong = 0;
@@ -282,7 +282,7 @@ static void uses_one_block_of_memory(void)
     uint64_t random = 9;
     for (int i = 0; i < N; i++)
         values[i] = splitmix_double(&random) - 0.49;
-    pb_factors matrix = {N, 1, values, NULL, NULL};
+    pb_factors matrix = {N, 1, values, NULL, NULL, 0};
     const pb_factors kinds[] = {matrix, as_function(&matrix)};
     const pb_subsample_kind orders[] = {PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
                                         PB_SUBSAMPLE_KEYED};

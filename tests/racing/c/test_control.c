@@ -25,7 +25,7 @@ static void subtracts_a_matrix(void)
     for (int64_t i = 0; i < N * D; i++)
         values[i] = 0.25 * (double)(i * i);
     pb_factors matrix = {.n_factors = N, .n_states = D, .matrix = values};
-    pb_control control = {{N, D, NULL, digits, &calls}, pb_control_matrix, &matrix, NULL};
+    pb_control control = {{N, D, NULL, digits, &calls, 0}, pb_control_matrix, &matrix, NULL};
 
     const int64_t factors[] = {6, 0, 3}, states[] = {0, 2};
     double *out = allocate(6, sizeof *out);
@@ -76,7 +76,7 @@ static void subtracts_the_change_of_a_quadratic(void)
     /* prefetching does not change the values */
     int calls = 0;
     double *plain = allocate(4, sizeof *plain);
-    pb_control control = {{N, 1, NULL, digits, &calls}, pb_control_linear_change, &c, NULL};
+    pb_control control = {{N, 1, NULL, digits, &calls, 0}, pb_control_linear_change, &c, NULL};
     assert(pb_control_read(factors, 4, only, 1, plain, &control) == 0);
     control.ahead = pb_control_linear_ahead;
     assert(pb_control_read(factors, 4, only, 1, out, &control) == 0 && calls == 2);

@@ -69,7 +69,7 @@ static int look_up(const int64_t *factors, int64_t n_factors, const int64_t *sta
 {
     const pb_factors *source = user_data;
     assert(n_factors == 1 && n_states == 1);
-    *out = source->matrix[factors[0] * source->n_states + states[0]];
+    *out = ((const double *)source->matrix)[factors[0] * source->n_states + states[0]];
     return 0;
 }
 
@@ -89,10 +89,10 @@ static void follows_the_exact_law(void)
         matrix[2 * i] = i < 5;
         matrix[2 * i + 1] = i < 3;
     }
-    pb_factors factors = {N, 2, matrix, NULL, NULL};
+    pb_factors factors = {N, 2, matrix, NULL, NULL, 0};
     for (int k = 0; k < 2; k++) {
         fixture f;
-        fixture_init(&f, k ? (pb_factors){N, 2, NULL, look_up, &factors} : factors, 0.9, 1.0);
+        fixture_init(&f, k ? (pb_factors){N, 2, NULL, look_up, &factors, 0} : factors, 0.9, 1.0);
         f.offsets[0] = 0.013 * N;
         int64_t early = 0;
         for (int r = 0; r < RUNS; r++) {
@@ -114,8 +114,8 @@ static void runs_in_parts(void)
         matrix[i] = (double)(i * 7 % 11) / 11.0;
     for (int64_t part = 1; part <= 50; part += 7) {
         fixture whole, parts;
-        fixture_init(&whole, (pb_factors){N, D, matrix, NULL, NULL}, 0.05, 1.0);
-        fixture_init(&parts, (pb_factors){N, D, matrix, NULL, NULL}, 0.05, 1.0);
+        fixture_init(&whole, (pb_factors){N, D, matrix, NULL, NULL, 0}, 0.05, 1.0);
+        fixture_init(&parts, (pb_factors){N, D, matrix, NULL, NULL, 0}, 0.05, 1.0);
         assert(pb_lil_ucb_run(&whole.race, &whole.bitgen) == PB_OK && whole.race.ended);
         assert(pb_lil_ucb_begin(&parts.race, &parts.bitgen) == PB_OK && !parts.race.ended);
         int64_t before = parts.race.n_pulls;
@@ -135,7 +135,7 @@ static void runs_in_parts(void)
 static void small_worlds_and_failures(void)
 {
     double matrix[] = {1.0, 3.0, 2.0};
-    pb_factors factors = {1, 3, matrix, NULL, NULL};
+    pb_factors factors = {1, 3, matrix, NULL, NULL, 0};
     fixture f;
     fixture_init(&f, factors, 0.05, 10.0);
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_OK);
@@ -147,12 +147,12 @@ static void small_worlds_and_failures(void)
     matrix[1] = NAN;
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_NOT_FINITE);
     assert(f.race.winner == 1 && f.race.factor == 0 && isnan(f.race.reward));
-    f.race.factors = (pb_factors){1, 3, NULL, fail, NULL};
+    f.race.factors = (pb_factors){1, 3, NULL, fail, NULL, 0};
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_CALLBACK);
     fixture_free(&f);
 
     double spread[] = {0.0, 0.0, 0.0, 1.0, 0.0, 2.0};  /* state 1 exceeds the range 1 */
-    fixture_init(&f, (pb_factors){3, 2, spread, NULL, NULL}, 0.05, 1.0);
+    fixture_init(&f, (pb_factors){3, 2, spread, NULL, NULL, 0}, 0.05, 1.0);
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_RANGE);
     assert(f.race.winner == 1);
     fixture_free(&f);

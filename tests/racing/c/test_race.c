@@ -100,17 +100,18 @@ static int look_up(const int64_t *factors, int64_t n_factors, const int64_t *sta
                    int64_t n_states, double *out, void *user_data)
 {
     const pb_factors *source = user_data;
+    const double *matrix = source->matrix;
     for (int64_t f = 0; f < n_factors; f++)
         for (int64_t s = 0; s < n_states; s++) {
             assert(s == 0 || states[s] > states[s - 1]);
-            out[f * n_states + s] = source->matrix[factors[f] * source->n_states + states[s]];
+            out[f * n_states + s] = matrix[factors[f] * source->n_states + states[s]];
         }
     return 0;
 }
 
 static pb_factors as_function(pb_factors *matrix, pb_factor_function function)
 {
-    return (pb_factors){matrix->n_factors, matrix->n_states, NULL, function, matrix};
+    return (pb_factors){matrix->n_factors, matrix->n_states, NULL, function, matrix, 0};
 }
 
 /* With a boundary too wide to eliminate states, every race ends with the full sums. */
@@ -130,7 +131,7 @@ static void reads_everything(void)
             winner = i;
         }
     }
-    pb_factors factors = {N, D, matrix, NULL, NULL};
+    pb_factors factors = {N, D, matrix, NULL, NULL, 0};
     for (int k = 0; k < 4; k++) {
         fixture f;
         fixture_init(&f, k & 1 ? as_function(&factors, look_up) : factors, 50, 1e9);
@@ -150,7 +151,7 @@ static void function_equals_matrix(void)
 {
     enum { N = 5000, D = 9 };
     double *matrix = noisy(N, D, 0.02);
-    pb_factors factors = {N, D, matrix, NULL, NULL};
+    pb_factors factors = {N, D, matrix, NULL, NULL, 0};
     for (int pairwise = 0; pairwise < 2; pairwise++) {
         fixture a, b;
         fixture_init(&a, factors, 20, 2.5);
@@ -185,7 +186,7 @@ static void follows_the_exact_law(void)
 {
     enum { N = 8, RACES = 20000 };
     double matrix[] = {3, 9, 6, -8, -9, -4, 6, -2, -1, 1, 0, -2, 2, -7, -4, -9};
-    pb_factors factors = {N, 2, matrix, NULL, NULL};
+    pb_factors factors = {N, 2, matrix, NULL, NULL, 0};
     for (int k = 0; k < 2; k++) {
         fixture f;
         fixture_init(&f, k ? as_function(&factors, look_up) : factors, 2, 1.5);
@@ -208,7 +209,7 @@ static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
     double *matrix = allocate(2 * N, sizeof *matrix);
-    pb_factors factors = {N, 2, matrix, NULL, NULL};
+    pb_factors factors = {N, 2, matrix, NULL, NULL, 0};
     for (int others = 0; others < 8; others += 4)
         for (int k = 0; k < 4; k++) {
             fixture f;
@@ -243,7 +244,7 @@ static void exact_looks_keep_digits(void)
         matrix[2 * r + 1] = matrix[2 * r] + (r % 2 ? 1.0 : -1.0) + (r ? 0.0 : 1.0 / 1024.0);
     }
     for (int k = 0; k < 4; k++) {
-        pb_factors factors = {N, 2, matrix, NULL, NULL};
+        pb_factors factors = {N, 2, matrix, NULL, NULL, 0};
         fixture f;
         fixture_init(&f, k & 1 ? as_function(&factors, look_up) : factors, N, 0.0);
         f.race.pairwise = k / 2;
@@ -260,7 +261,8 @@ static void exact_looks_keep_digits(void)
 static void small_worlds(void)
 {
     double matrix[] = {1.0, 3.0, 2.0};
-    pb_factors one_factor = {1, 3, matrix, NULL, NULL}, one_state = {3, 1, matrix, NULL, NULL};
+    pb_factors one_factor = {1, 3, matrix, NULL, NULL, 0};
+    pb_factors one_state = {3, 1, matrix, NULL, NULL, 0};
     fixture f;
     fixture_init(&f, one_factor, 50, 2.0);
     assert(run(&f) == PB_OK);
@@ -276,7 +278,7 @@ static void small_worlds(void)
     fixture_free(&f);
 
     double tied[] = {5.0, 5.0, 5.0, 5.0};
-    fixture_init(&f, (pb_factors){2, 2, tied, NULL, NULL}, 50, 2.0);
+    fixture_init(&f, (pb_factors){2, 2, tied, NULL, NULL, 0}, 50, 2.0);
     assert(run(&f) == PB_OK);
     assert(f.race.winner == 0);  /* ties go to the lowest index */
     fixture_free(&f);
@@ -301,7 +303,7 @@ static void failures(void)
 {
     enum { N = 400, D = 3 };
     double *matrix = noisy(N, D, 0.5);
-    pb_factors factors = {N, D, matrix, NULL, NULL};
+    pb_factors factors = {N, D, matrix, NULL, NULL, 0};
     for (int k = 0; k < 2; k++) {
         fixture f;
         fixture_init(&f, k ? as_function(&factors, look_up) : factors, 50, 1e9);
@@ -334,7 +336,7 @@ static void ranges(void)
     enum { N = 2000, D = 4 };
     double *matrix = noisy(N, D, 0.3);
     const double wide[D] = {1, 1, 1, 1}, narrow[D] = {1, 1, 1, 0.5};
-    pb_factors factors = {N, D, matrix, NULL, NULL};
+    pb_factors factors = {N, D, matrix, NULL, NULL, 0};
     for (int k = 0; k < 4; k++) {
         fixture f;
         fixture_init(&f, k & 1 ? as_function(&factors, look_up) : factors, 50, 3.0);
@@ -366,7 +368,7 @@ static void ranges_belong_to_states(void)
     for (int r = 0; r < N; r++)
         matrix[r * D + 1] = 0.7 + 0.1 * matrix[r * D + 1];
     const double ranges[D] = {1.0, 0.1};
-    pb_factors factors = {N, D, matrix, NULL, NULL};
+    pb_factors factors = {N, D, matrix, NULL, NULL, 0};
     for (int k = 0; k < 4; k++) {
         fixture f;
         fixture_init(&f, k & 1 ? as_function(&factors, look_up) : factors, 50, 1e9);

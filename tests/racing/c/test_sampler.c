@@ -52,8 +52,8 @@ typedef struct {
 
 static pb_factors factors_of(problem *p, int as_matrix)
 {
-    return as_matrix ? (pb_factors){N, D, p->matrix, NULL, NULL}
-                     : (pb_factors){N, D, NULL, look_up, p};
+    return as_matrix ? (pb_factors){N, D, p->matrix, NULL, NULL, 0}
+                     : (pb_factors){N, D, NULL, look_up, p, 0};
 }
 
 /* Allocates exactly the required memory. */
@@ -136,7 +136,7 @@ static void one_look(void)
     void *looks = allocate(pb_schedule_memory(MANY, MANY, 1.0), 1);
     assert(pb_schedule_normal(0.05, PB_ONE_SIDED, MANY, D, MANY, 1.0, looks, &schedule) == PB_OK);
     for (int k = 0; k < 2; k++) {
-        const pb_factors factors = {MANY, D, k ? matrix : NULL, look_up, p};
+        const pb_factors factors = {MANY, D, k ? matrix : NULL, look_up, p, 0};
         void *memory =
             allocate(pb_sampler_memory(&factors, &schedule, PB_SUBSAMPLE_KEYED), 1);
         fixture f;

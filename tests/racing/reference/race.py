@@ -14,7 +14,8 @@ import numpy as np
 
 from racing.reference import b_normal, bounds, skewness
 
-TWIN_OF = ("race", "sampler", "schedule", "moments", "control")  # kernels of csrc
+# kernels of csrc; NumPy converts cells and adds up columns
+TWIN_OF = ("race", "sampler", "schedule", "moments", "control", "totals", "cells")
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ int main(void)
     uint64_t counter = 3;
     for (int i = 0; i < N * D; i++)
         matrix[i] = 1e-3 * splitmix_double(&counter);
-    const pb_factors factors = {N, D, matrix, NULL, NULL};
+    const pb_factors factors = {N, D, matrix, NULL, NULL, 0};
     pb_schedule schedule;
     void *looks = allocate(pb_schedule_memory(N, 50, 1.0), 1);
     assert(pb_schedule_normal(0.001, PB_ONE_SIDED, N, D, 50, 1.0, looks, &schedule) == PB_OK);

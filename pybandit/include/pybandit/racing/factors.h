@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "pybandit/_shared/cells.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,13 +20,17 @@ typedef int (*pb_factor_function)(const int64_t *factors, int64_t n_factors,
                                   const int64_t *states, int64_t n_states,
                                   double *out, void *user_data);
 
-/* N factors of D states: a C-ordered (N, D) matrix, or a function if `matrix` is NULL. */
+/*
+ * N factors of D states: a C-ordered (N, D) matrix, or a function if `matrix` is NULL. Races and
+ * samplers read matrices of any type; acceptance tests and control variates only doubles.
+ */
 typedef struct {
     int64_t n_factors;
     int64_t n_states;
-    const double *matrix;
+    const void *matrix;
     pb_factor_function function;
     void *user_data;
+    pb_cell_type type;  /* of the cells of the matrix; 0: doubles */
 } pb_factors;
 
 #ifdef __cplusplus

@@ -54,14 +54,6 @@ static inline double pb_moments_third(const pb_moments *moments, int64_t column)
            mean * (3.0 * (moments->square[column] / n) - 2.0 * mean * mean);
 }
 
-/*
- * Adds the d_i of n_rows consecutive rows of length `stride` to `sum`, in one pass over
- * memory. `columns` and `reference` have the same meaning as in pb_moments.
- */
-void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
-                       const int64_t *columns, int64_t n_columns, int64_t reference,
-                       double *sum);
-
 /* Lowers low[i] and raises high[i] to include the d_i of the rows for this reference. */
 void pb_moments_extremes(const double *const *rows, int64_t n_rows, int64_t reference,
                          const int64_t *columns, int64_t n_columns,

@@ -33,8 +33,10 @@ typedef struct {
     const double *unit;       /* NULL: no correction for skewness */
 } pb_schedule;
 
-/* Maximum number of rows that a race requests in one call of a factor function. */
-enum { PB_RACE_CALL_ROWS = 16384 };
+enum {
+    PB_RACE_CALL_ROWS = 16384,  /* maximum number of rows requested in one call of a function */
+    PB_RACE_TILE_ROWS = 64      /* rows of a matrix converted to doubles at a time */
+};
 
 /*
  * Race over a finite population (Chen & Ghahramani 2016, Algorithm 1). Finds
@@ -60,6 +62,8 @@ typedef struct {
     double *moments_memory;   /* 7 * n_states */
     int64_t *indices;         /* rows read so far */
     int64_t indices_capacity;
+    double *tile;             /* PB_RACE_TILE_ROWS * n_states; NULL for a matrix of doubles and
+                                 for a function */
     double *rewards;          /* rewards of these rows from a function; unused for a matrix */
     int64_t rewards_capacity;
 
@@ -73,6 +77,7 @@ typedef struct {
     int64_t called_at;        /* first row of `indices` and `rewards` in the last call */
     int64_t called_rows;      /* number of rows in the last call */
     const double *refused;    /* row with a reward out of the range of the betting, or NULL */
+    int64_t refused_factor;   /* its factor, if the row is of a matrix */
 
     /* outcome */
     int64_t winner;
