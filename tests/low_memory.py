@@ -122,19 +122,13 @@ def started():
 
 def answer():
     """Call a judge as `best_of` does; its thread runs out of memory after the call."""
-    from pybandit.evaluation import _threads
-    from pybandit.evaluation._threads import Threads, _out
+    from pybandit.evaluation._workers import Threads
 
-    _threads.IDLE = 0.01
-    pool = Threads(None)
-    try:
-        call = pool.submit(judge, 1, 2)
-        while call in _out and not pool._workers[0].over:
-            time.sleep(0.002)
-        call.settle()
-        return call.result(0)
-    finally:
-        pool.closed = True  # idle threads end; `shutdown` needs memory
+    call = Threads(None).submit(judge, 1, 2)
+    while not call.worker.wait(0.01):
+        pass
+    call.settle()
+    return call.result(0)
 
 
 ALLOCATING = {"tasks": tasks, "started": started, "answer": answer}
