@@ -87,7 +87,7 @@ def test_web_test_is_replayed(tmp_path):
     with WebTest.create(path, pb.CountRace(2), ["a", "b"]) as test:
         for day in range(5):
             test.tell_counts({"a": (100, 10), "b": (100, 12 + day)}, key=f"day {day}")
-        test.add_arm("c", reason="a new page")
+        test.add_arm("c")
         test.tell_counts({"a": (100, 11), "b": (90, 2), "c": (80, 9)}, key="day 5")
         assert head_of(path)[1] == 1
         with WebTest.open(path) as again:
