@@ -137,6 +137,8 @@ DRAWS = {
                                     pb.environments.GaussianBandit([0, 1, 2]),
         20, rng=1).cumulative_regrets,
     "best_of": lambda: pb.best_of(TABLE, value_range=(0, 1), rng=1).items,
+    "verdict": lambda: pb.verdict(TABLE[:, 0], TABLE[:, 1], rng=1).interval,
+    "tied_set": lambda: pb.tied_set(TABLE, rng=1).e_values,
     "BudgetRace": lambda: pb.best_of(TABLE, value_range=(0, 1), budget=200, rng=1).items,
     "shuffle": shuffled,
     "plan_counts": lambda: plan_counts([0.04, 0.06], 3000, n_runs=10, max_batches=30,

@@ -31,6 +31,13 @@ class Call(NamedTuple):
     look: Any
 
 
+def judged():
+    """Return a verdict that was told the scores of two models."""
+    running = pb.evaluation.RunningVerdict(value_range=(-9, 9))
+    running.tell(MATRIX[:, 0], MATRIX[:, 1])
+    return running
+
+
 def late(name, **lost):
     """Report the first rewards of a policy late, after they were reported as missing."""
     def make():
@@ -186,6 +193,13 @@ CALLS = PULLS | {
         pb.racing.PopulationMoments(POINTS), [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
     "taylor_control": function(lambda: pb.racing.taylor_control(
         POINTS, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
+    "verdict": function(
+        lambda: pb.verdict(MATRIX[:, 0], MATRIX[:, 1], value_range=(-9, 9)).interval),
+    "tied_set": function(lambda: pb.tied_set(MATRIX, value_range=(-9, 9)).e_values),
+    "RunningVerdict.tell": Call(
+        lambda: pb.evaluation.RunningVerdict(value_range=(-9, 9)),
+        lambda one: one.tell(MATRIX[:, 0], MATRIX[:, 1]), lambda one: frozen(one.get_state())),
+    "RunningVerdict.result": function(lambda: judged().result().interval),
     "confidence_sequence": function(
         lambda: pb.confidence_sequence(MATRIX[:, 0], value_range=(-9, 9))),
     "combine_estimators": function(lambda: pb.combine_estimators(

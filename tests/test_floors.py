@@ -79,8 +79,8 @@ def test_python_modules_do_not_call_c():
     for module in (ROOT / "pybandit").rglob("*.py"):
         text = module.read_text()
         assert not re.search(r"\bpb_[a-z]|_csrc", text), module.name
-        # compiled functions of users may be ctypes objects
-        assert module.name == "_callbacks.py" or "import ctypes" not in text, module.name
+        # compiled functions of users may be ctypes objects; Windows is asked about processes
+        assert module.name in ("_callbacks.py", "alive.py") or "import ctypes" not in text
 
 
 def test_studies_and_policies_are_independent():

@@ -89,6 +89,20 @@ def race(make):
     return lambda seconds: assert_right_or_refused(work, seconds)
 
 
+def running_verdict(seconds):
+    """Add items in any order; each must count once."""
+    one, told = pb.evaluation.RunningVerdict(), []
+
+    def work(i):
+        one.tell([1.0, 0.0], [0.0, 0.0])
+        told.append(i)
+        if len(told) % 100 == 0:
+            assert one.result().n <= 2 * len(told) + 2 * 8
+
+    assert_right_or_refused(work, seconds)
+    assert one.n == one.result().n == 2 * len(told)
+
+
 def sequence(method):
     """Return work that adds pieces in any order; each value must count once."""
     one = pb.betting.ConfidenceSequence(population_size=10**9, method=method)
@@ -240,7 +254,7 @@ SOAKS = {
     "Policy": policies(lambda: Simple(2)),
     **{f"{type(make()).__name__}: {name}": race(partial(make, block_size=20, delta=1e-9))
        for name, make in MAKERS.items() if name in ("best", "top", "sides", "told")},
-    "BudgetRace": race(budget), "CountRace": counts,
+    "BudgetRace": race(budget), "CountRace": counts, "RunningVerdict": running_verdict,
     **{f"ConfidenceSequence: {method}": sequence(method)
        for method in ("betting", "empirical-bernstein", "asymptotic")},
     **{name: right(lambda bandit=bandit: bandit.pull_with_costs([0, 1, 2] * 50, rng=1))

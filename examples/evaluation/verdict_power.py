@@ -1,6 +1,6 @@
 """Power and errors of `pb.verdict` beside McNemar's exact test on paired scores of 0 and 1.
 
-    python examples/evaluation/verdict_power.py [--runs 1000] [--seed 77]
+    python examples/evaluation/verdict_power.py [--runs 1000] [--seed 77] [--quick]
 
 Two models differ on a share q of n items; k is the difference in standard errors. "at every 10"
 looks at McNemar's test at level .05 after every ten items, and counts a run if any look rejects.
@@ -62,4 +62,6 @@ if __name__ == "__main__":
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=77)
-    main(**vars(parser.parse_args()))
+    parser.add_argument("--quick", action="store_true", help="5 runs")
+    given = parser.parse_args()
+    main(5 if given.quick else given.runs, given.seed)

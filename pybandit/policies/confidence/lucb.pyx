@@ -287,8 +287,8 @@ cdef class KLLUCB(_BoundsPolicy):
 
     cdef int _resume(self) except -1:
         cdef int64_t arm
-        for arm in range(self.n_arms):
-            if self._pulls[arm]:
+        if self.begun:
+            for arm in range(self.n_arms):
                 self._look(arm)
         return 0
 
