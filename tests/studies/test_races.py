@@ -97,7 +97,7 @@ def test_unsupported_races_are_rejected(tmp_path):
     ahead.tell(arms[-5:], items[-5:], REWARDS[items[-5:], arms[-5:]])
     for race, error, word in [(MAKERS["told"](), ValueError, "costs"),
                               (Mine(3, 9, value_range=1.0), TypeError, "Mine"),
-                              (ahead, ValueError, "part of a block")]:
+                              (ahead, ValueError, "in the middle of a block")]:
         with pytest.raises(error, match=word):
             Study.create(tmp_path / "study.db", race)
     assert not list(tmp_path.iterdir())

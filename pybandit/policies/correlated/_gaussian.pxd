@@ -43,6 +43,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil
     cdef void _take_refit(self) noexcept
     cdef _set_fit(self, progress)
+    cdef _set_rows(self, rows, is_folded)
     # Called when the prior changes; a subclass updates its own data that depend on the prior.
     cdef _prior_changed(self)
     # Sets `means_of`, `spreads_of` and `n_of` to the given means and spreads of the arms that

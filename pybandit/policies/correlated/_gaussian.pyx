@@ -412,7 +412,7 @@ cdef class _GaussianPolicy(NativePolicy):
         np.asarray(self.weights)[:] = progress["weights"]
         self.noise_shape, self.noise_scale = progress["noise"]
 
-    cdef object _set_rows(self, rows, is_folded):
+    cdef _set_rows(self, rows, is_folded):
         if self.posterior.features != NULL:
             return
         np.asarray(self.rows)[:len(rows)] = rows
