@@ -136,7 +136,7 @@ def test_labels_give_one_medoid_per_cluster():
 def test_a_cluster_does_not_depend_on_the_others(metric):
     x = data("gauss", 4000, 30)
     if metric == "precomputed":
-        x = distances(x[:1500], x[:1500], "euclidean")
+        x = distances(x[:1200, :5], x[:1200, :5], "euclidean")
     labels = np.arange(len(x)) % 2
     alone = medoid(x, metric=metric, labels=np.where(labels == 1, 5, -1), rng=7)
     both = medoid(x, metric=metric, labels=1 - labels, rng=7)
@@ -204,7 +204,7 @@ def test_copies_with_noise(noise, dtype):
 
 
 def test_rows_far_from_zero():
-    x = (300 + np.random.default_rng(9).normal(size=(3000, 20))).astype(np.float32)
+    x = (300 + np.random.default_rng(9).normal(size=(1200, 20))).astype(np.float32)
     best, mean = truth(x)
     result = medoid(x, rng=1)
     assert result.index == best and result.mean_distance == pytest.approx(mean, rel=1e-12)
@@ -222,6 +222,8 @@ def test_rows_of_zeros_have_cosine_distance_one():
 @pytest.mark.parametrize("n", [10, 600])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
 def test_bad_distance_is_rejected_with_its_pair(n, bad):
+    with pytest.raises(ValueError, match=f"metric must return .*; got {bad} from row 0 to row 0"):
+        medoid(np.ones((n, 1)), metric=lambda x, y: bad)
     d = np.ones((n, n))
     d[3, 4] = bad
     for call in (lambda **o: medoid(d, metric="precomputed", **o),
