@@ -1,5 +1,7 @@
 """`medoid`: answers of every metric, source and option compared with all distances."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -117,6 +119,24 @@ def test_asymmetric_function_is_called_with_candidates_first():
 
     assert medoid(distance, 3000, rng=1).index == 150
     assert max(shapes)[0] == 1024 and max(j for _, j in shapes) == 64
+
+
+def test_compiled_function():
+    i64, f64 = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, i64, ctypes.c_int64, i64, ctypes.c_int64, f64,
+                            ctypes.c_void_p)
+
+    @kind
+    def distance(factors, n_factors, states, n_states, out, data):
+        for f in range(n_factors):
+            for s in range(n_states):
+                out[f * n_states + s] = abs(factors[f] - states[s])
+        return 0
+
+    assert medoid(distance, 301, triangle=True, rng=1).index == 150
+    assert medoid(pb.Factors(distance, 301, 301), triangle=True, rng=1).index == 150
+    result = medoid(distance, 21, labels=[0] * 11 + [1] * 10)
+    assert result.indices.tolist() == [5, 15]
 
 
 def test_labels_give_one_medoid_per_cluster():
