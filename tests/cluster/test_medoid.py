@@ -242,7 +242,7 @@ def test_rows_of_zeros_have_cosine_distance_one():
 @pytest.mark.parametrize("n", [10, 600])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
 def test_bad_distance_is_rejected_with_its_pair(n, bad):
-    with pytest.raises(ValueError, match=f"metric must return .*; got {bad} from row 0 to row 0"):
+    with pytest.raises(ValueError, match=f"metric must return .*; got {bad} from row 0 to row "):
         medoid(np.ones((n, 1)), metric=lambda x, y: bad)
     d = np.ones((n, n))
     d[3, 4] = bad
