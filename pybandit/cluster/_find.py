@@ -18,6 +18,9 @@ ALL_PAIRS_LABELLED = 512
 SORTED = 2000            # fewer rows are sorted by column for the Manhattan metric
 FEW = 16                 # candidates up to this number are compared in double precision at once
 FEW_COLUMNS = 10         # Euclidean rows with at most this number start with planes
+# A race ends if the full sums of its survivors cost this share of the distances so far. Tiles of
+# few survivors are cheap, so a small share saves sums: 1/16 instead of 1/4 saves about 10 %.
+FULL_SUMS = 16.0
 LARGEST_ORDER = 2**32 - 1
 
 
@@ -118,9 +121,9 @@ def raced(q, candidates, bound):
         return order.next(count, q.rng)
 
     if kind == "student":
-        race.run_student(draw, n // 4, student_quantiles(n // 4, q.delta))
+        race.run_student(draw, n // 4, student_quantiles(n // 4, q.delta), ratio=FULL_SUMS)
     else:
-        race.run_bets(draw, n // 4)
+        race.run_bets(draw, n // 4, ratio=FULL_SUMS)
     return race.alive, bound, race.n_distances
 
 

@@ -56,8 +56,8 @@ cdef class MedoidRace:
     cdef readonly int64_t n_distances
     cdef readonly double best      # smallest mean distance of an anchor
 
-    def __cinit__(self, Distances distances, weights, alive, kind, double delta, int64_t n_threads=1,
-                  bar=None):
+    def __cinit__(self, Distances distances, weights, alive, kind, double delta,
+                  int64_t n_threads=1, bar=None):
         cdef int64_t n = len(alive), n_points = distances.points.n
         self.distances, self.weights, self.bar = distances, weights, bar
         self.n_threads = 1 if distances.is_function() else n_threads
