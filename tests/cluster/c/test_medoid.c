@@ -72,7 +72,8 @@ static void reads_equal_the_formulas(void)
     for (int run = 0; run < 400; run++) {
         fill_table(&t, &counter, run % 2);
         const double *weights = run % 3 ? t.weights : NULL;
-        const pb_distances points = points_of(&t, run % 5 ? PB_MANHATTAN : PB_EUCLIDEAN, run % 7 == 0);
+        const pb_metric metric = run % 5 ? PB_MANHATTAN : PB_EUCLIDEAN;
+        const pb_distances points = points_of(&t, metric, run % 7 == 0);
         int64_t order[MOST];
         shuffle(order, t.n, &counter);
         begin(&s, &t, 0, 1e-300);
