@@ -186,6 +186,7 @@ CALLS = PULLS | {
         pb.racing.PopulationMoments(POINTS), [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
     "taylor_control": function(lambda: pb.racing.taylor_control(
         POINTS, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
+    "medoid": function(lambda: pb.cluster.medoid(MATRIX, rng=1, n_threads=2).mean_distance),
     "confidence_sequence": function(
         lambda: pb.confidence_sequence(MATRIX[:, 0], value_range=(-9, 9))),
     "combine_estimators": function(lambda: pb.combine_estimators(

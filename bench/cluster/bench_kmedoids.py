@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.cluster._points import as_distances
+from pybandit.cluster._sources import as_distances
 
 from native import size
 
@@ -38,7 +38,7 @@ def of(case):
 
 def bare_distances(X, count):
     """Return a function that measures `count` distances between rows of X."""
-    distances = as_distances("X", X, "euclidean")
+    distances = as_distances(X, None, "euclidean")[0]
     rng = np.random.default_rng(1)
     references = rng.permutation(len(X))[:AT_ONCE]
     candidates = rng.integers(len(X), size=max(1, count // AT_ONCE))

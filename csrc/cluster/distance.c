@@ -8,6 +8,12 @@
 #include <math.h>
 
 #include "../_shared/wide.h"
+#include "sums.h"
+
+ALWAYS_INLINE double term(pb_metric metric, double t)
+{
+    return metric == PB_MANHATTAN ? fabs(t) : metric == PB_HAMMING ? (double)(t != 0.0) : t * t;
+}
 
 #define REAL float
 #define WORD int32_t
@@ -104,6 +110,21 @@ pb_status pb_tile_read(const pb_tile *tile, const pb_distances *d, const int64_t
     return PB_OK;
 }
 
+void pb_tile_add(const pb_tile *tile, const double *weights, const double *out,
+                 int64_t n_candidates, double *sums)
+{
+    double lanes[PB_TILE];
+    for (int64_t r = 0; r < PB_TILE; r++)
+        lanes[r] = r >= tile->n ? 0.0 : weights ? weights[tile->references[r]] : 1.0;
+    for (int64_t i = 0; i < n_candidates; i++) {
+        double parts[8] = {0.0};
+        for (int64_t r = 0; r < PB_TILE; r += 8)
+            for (int k = 0; k < 8; k++)
+                parts[k] += lanes[r + k] * out[i * PB_TILE + r + k];
+        sums[i] += add_eight(parts);
+    }
+}
+
 double pb_distance_between(const pb_distances *d, int64_t i, int64_t j)
 {
     if (d->metric == PB_PRECOMPUTED)
@@ -113,4 +134,20 @@ double pb_distance_between(const pb_distances *d, int64_t i, int64_t j)
                               d->floats + j * d->n_columns, d->n_columns);
     return between_doubles(d->metric, d->doubles + i * d->n_columns,
                            d->doubles + j * d->n_columns, d->n_columns);
+}
+
+double pb_distance_from(const pb_distances *d, const double *weights, int64_t i, double *out)
+{
+    const int64_t n = d->n, n_columns = d->n_columns;
+    double sum = 0.0;
+    if (d->metric == PB_PRECOMPUTED)
+        for (int64_t j = 0; j < n; j++)
+            out[j] = pb_distance_between(d, i, j);
+    else if (d->floats)
+        from_floats(d->metric, d->floats, n, n_columns, d->floats + i * n_columns, out);
+    else
+        from_doubles(d->metric, d->doubles, n, n_columns, d->doubles + i * n_columns, out);
+    for (int64_t j = 0; j < n; j++)
+        sum += weights ? weights[j] * out[j] : out[j];
+    return sum;
 }

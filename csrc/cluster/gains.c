@@ -188,14 +188,14 @@ pb_status pb_swap_try(const pb_kmedoids *km, pb_swap_trial *t, int64_t i, pb_til
     while (*decision == PB_SWAP_OWN || *decision == PB_SWAP_MIXED) {
         while (t->own_tiles < tiles_of(t->n_own)) {
             const pb_tile *const tile = km->tiles + km->starts[t->stratum] + t->own_tiles;
-            const pb_status status = read_one(km, tile, t->row, scratch, d);
+            const pb_status status = read_rows(km, tile, &t->row, 1, scratch, d);
             if (status != PB_OK)
                 return status;
             pb_swap_add_own(km, t, d);
         }
         while (t->mixed_tiles < tiles_of(t->n_mixed)) {
             const pb_tile *const tile = km->mixed_tiles + t->mixed_tiles;
-            const pb_status status = read_one(km, tile, t->row, scratch, d);
+            const pb_status status = read_rows(km, tile, &t->row, 1, scratch, d);
             if (status != PB_OK)
                 return status;
             pb_swap_add_mixed(km, t, d);

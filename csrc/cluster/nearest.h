@@ -21,22 +21,22 @@ static inline pb_status read_medoids(const pb_kmedoids *km, const pb_tile *tile,
 }
 
 /*
- * Measures the distances from one row to a tile. A function writes to the memory of `scratch`;
- * after a failure, `scratch` has the references of the tile.
+ * Measures the distances from rows to a tile. A function writes to the memory of `scratch`; after
+ * a failure, `scratch` has the references of the tile.
  */
-static inline pb_status read_one(const pb_kmedoids *km, const pb_tile *tile, int64_t row,
-                                 pb_tile *scratch, double *d)
+static inline pb_status read_rows(const pb_kmedoids *km, const pb_tile *tile, const int64_t *rows,
+                                  int64_t n, pb_tile *scratch, double *d)
 {
     double *const memory = scratch->memory;
     pb_status status = PB_OK;
     if (!km->distances.function) {
-        status = pb_tile_read(tile, &km->distances, &row, 1, d);
+        status = pb_tile_read(tile, &km->distances, rows, n, d);
         if (status == PB_OK)
             return status;
     }
     *scratch = *tile;
     scratch->memory = memory;
-    return status == PB_OK ? pb_tile_read(scratch, &km->distances, &row, 1, d) : status;
+    return status == PB_OK ? pb_tile_read(scratch, &km->distances, rows, n, d) : status;
 }
 
 /* Returns 1 if (d, cluster) comes before the other pair: ties go to the lowest cluster. */

@@ -8,11 +8,10 @@
 #include "nearest.h"
 
 /* Adds the gains of one tile: sums[0] whichever medoid is removed, sums[1 + l] for cluster l. */
-WIDE static void add_gains(const pb_kmedoids *km, int64_t slot, double *sums)
+WIDE static void add_gains(const pb_kmedoids *km, const double *d, int64_t slot, double *sums)
 {
     double u[PB_TILE], o[PB_TILE], moments[2] = {0.0, 0.0};
-    find_gains(km->measured + slot, km->d1 + slot, km->d2 + slot, at_slot(km->weights, slot), u,
-               o);
+    find_gains(d, km->d1 + slot, km->d2 + slot, at_slot(km->weights, slot), u, o);
     add_moments(u, moments);
     sums[0] += moments[0];
     for (int j = 0; j < PB_TILE; j++)
@@ -27,11 +26,28 @@ pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, int64_t first, int64_t l
         sums[l] = 0.0;
     for (int64_t t = first; t < last; t++) {
         const int64_t slot = t * PB_TILE;
-        const pb_status status = read_one(km, km->tiles + t, row, scratch, d);
+        const pb_status status = read_rows(km, km->tiles + t, &row, 1, scratch, d);
         if (status != PB_OK)
             return status;
         memcpy(km->measured + slot, d, PB_TILE * sizeof *d);
-        add_gains(km, slot, sums);
+        add_gains(km, d, slot, sums);
+    }
+    return PB_OK;
+}
+
+pb_status pb_swap_measure_many(const pb_kmedoids *km, const int64_t *rows, int64_t n,
+                               int64_t first, int64_t last, pb_tile *scratch, double *out,
+                               double *sums)
+{
+    const int64_t size = 1 + km->k;
+    for (int64_t i = 0; i < n * size; i++)
+        sums[i] = 0.0;
+    for (int64_t t = first; t < last; t++) {
+        const pb_status status = read_rows(km, km->tiles + t, rows, n, scratch, out);
+        if (status != PB_OK)
+            return status;
+        for (int64_t i = 0; i < n; i++)
+            add_gains(km, out + i * PB_TILE, t * PB_TILE, sums + i * size);
     }
     return PB_OK;
 }

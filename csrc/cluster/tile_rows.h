@@ -127,15 +127,38 @@ static void NAMED(look_up)(const pb_tile *tile, const REAL *matrix, int64_t n,
     }
 }
 
-static double NAMED(between)(pb_metric metric, const REAL *x, const REAL *y, int64_t n_columns)
+/* One distance in double precision. Eight sums, which vectors can hold, in a fixed order. */
+ALWAYS_INLINE double NAMED(between)(pb_metric metric, const REAL *x, const REAL *y,
+                                    int64_t n_columns)
 {
-    double sum = 0.0;
-    for (int64_t c = 0; c < n_columns; c++) {
-        const double t = (double)x[c] - (double)y[c];
-        sum += metric == PB_MANHATTAN ? fabs(t) : metric == PB_HAMMING ? (double)(t != 0.0) : t * t;
-    }
+    double sums[8] = {0.0};
+    int64_t c = 0;
+    for (; c + 8 <= n_columns; c += 8)
+        for (int k = 0; k < 8; k++)
+            sums[k] += term(metric, (double)x[c + k] - (double)y[c + k]);
+    for (int k = 0; c < n_columns; c++, k++)
+        sums[k] += term(metric, (double)x[c] - (double)y[c]);
+    const double sum = add_eight(sums);
     return metric == PB_EUCLIDEAN ? sqrt(sum)
            : metric == PB_HAMMING ? sum / (double)n_columns
            : metric == PB_COSINE  ? 0.5 * sum
                                   : sum;
 }
+
+#define FROM(metric)                                                                    \
+    for (int64_t j = 0; j < n; j++)                                                     \
+        out[j] = NAMED(between)(metric, x, rows + j * n_columns, n_columns)
+
+WIDE static void NAMED(from)(pb_metric metric, const REAL *rows, int64_t n, int64_t n_columns,
+                             const REAL *x, double *out)
+{
+    switch (metric) {
+    case PB_EUCLIDEAN: FROM(PB_EUCLIDEAN); break;
+    case PB_MANHATTAN: FROM(PB_MANHATTAN); break;
+    case PB_HAMMING: FROM(PB_HAMMING); break;
+    case PB_COSINE: FROM(PB_COSINE); break;
+    default: FROM(PB_SQEUCLIDEAN); break;
+    }
+}
+
+#undef FROM

@@ -1,18 +1,21 @@
-"""Medoids: the rows of a table whose mean distance to the others is smallest.
+"""Medoids: points whose mean distance to the others is smallest.
 
 Examples
 --------
 >>> import numpy as np, pybandit as pb
->>> X = np.random.default_rng(0).normal(size=(1000, 3))
->>> pb.cluster.kmedoids(X, 4, rng=0).labels.shape
-(1000,)
+>>> x = np.random.default_rng(0).random((100_000, 2))
+>>> result = pb.cluster.medoid(x)
+>>> result.exact, x[result.index].round(1).tolist()
+(True, [0.5, 0.5])
 """
 
 import typing as _typing
 
+from pybandit.cluster._result import MedoidResult, MedoidsResult
+from pybandit.cluster.medoid import medoid
 from pybandit.cluster.partition import KMedoidsResult, kmedoids
 
-__all__ = ["KMedoids", "KMedoidsResult", "kmedoids"]
+__all__ = ["KMedoids", "KMedoidsResult", "MedoidResult", "MedoidsResult", "kmedoids", "medoid"]
 
 if _typing.TYPE_CHECKING:
     from pybandit.cluster.estimator import KMedoids as KMedoids

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit.cluster._points import as_distances
+from pybandit.cluster._sources import as_distances
 
 AT_ONCE = 1 << 22   # distances held at once
 FEWEST = 64         # points per block
@@ -34,8 +34,7 @@ def distances_to_rows(centers, rows, metric):
     """
     k = len(centers)
     ends = np.vstack([centers, rows.min(axis=0), rows.max(axis=0)])
-    dtype = np.result_type(as_distances("X", ends, metric).rows, rows, centers)
+    dtype = np.result_type(as_distances(ends, None, metric)[0].rows, rows, centers)
     for part in blocks(len(rows), k):
         both = np.vstack([centers, rows[part]]).astype(dtype, copy=False)
-        of = as_distances("X", both, metric)
-        yield part, of.block(np.arange(k), np.arange(k, len(both)))
+        yield part, as_distances(both, None, metric)[0].block(np.arange(k), np.arange(k, len(both)))

@@ -15,7 +15,7 @@ from pybandit._shared.worker cimport Stop
 from pybandit.cluster._csrc cimport (
     PB_SWAP_ASK, PB_SWAP_DROP, PB_TILE, pb_kmedoids, pb_kmedoids_arrange, pb_kmedoids_fill,
     pb_kmedoids_nearest, pb_kmedoids_sum, pb_kmedoids_tiles, pb_swap_begin, pb_swap_decision,
-    pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_try,
+    pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_measure_many, pb_swap_try,
     pb_swap_try_many, pb_swap_update, pb_tile_fill,
 )
 from pybandit.cluster._distances cimport Distances
@@ -28,6 +28,7 @@ cdef enum:
     FEWEST = 16              # candidates estimated at once after a swap
     MOST = 1024              # and at most
     TASK = 64                # candidates per task of a thread
+    TOGETHER = 16            # candidates verified at once when polishing
     POLISHED = 10            # candidates per cluster in a round of polishing
 
 
@@ -152,7 +153,7 @@ cdef class Stage:
         try:
             return self.idle.pop()
         except IndexError:  # all are in use by threads
-            return Workspace(self.distances, self.km.k)
+            return Workspace(self.distances, self.km.k, TOGETHER)
 
     def _find_nearest(self, const int64_t[::1] order, double[:, ::1] found,
                       int32_t[:, ::1] clusters, int64_t first, int64_t last):
@@ -305,19 +306,65 @@ cdef class Stage:
             size = FEWEST if swapped else min(2 * size, <int64_t>MOST)
         return parts_of(self.n_tried, n), since >= n
 
+    def _measure_gains(self, rows, double[:, :, ::1] parts, int64_t first, int64_t last):
+        """Measure a part of the exact gains of several rows, without a swap."""
+        cdef Workspace space = self._workspace()
+        cdef const int64_t[::1] of = rows
+        cdef int64_t n = of.shape[0]
+        cdef pb_status status
+        with nogil:
+            status = pb_swap_measure_many(&self.km, &of[0], n, first, last, &space.tile,
+                                          &space.out[0], &parts[first // PART, 0, 0])
+        if status != PB_OK:
+            self.distances.raise_failure(status, &of[0], n, &space.tile, &space.out[0])
+        self.idle.append(space)
+
+    def _largest_gains(self, positions):
+        """Return the largest exact gain of each of several points."""
+        cdef double[:, ::1] own
+        cdef int64_t cluster
+        rows = np.asarray(self.arrays["rows"])[np.asarray(self.arrays["slots"])[positions]]
+        order = np.argsort(rows)
+        parts = np.empty((self.parts.shape[0], rows.size, self.km.k + 1))
+        self._in_parts(functools.partial(self._measure_gains, rows[order], parts),
+                       self.km.n_tiles)
+        gains = np.empty(rows.size)
+        for at in range(rows.size):
+            own = np.ascontiguousarray(parts[:, at])
+            gains[order[at]] = pb_swap_gain(&self.km, &own[0, 0], own.shape[0], &cluster)
+        return gains
+
     def polish(self, int rounds=4):
         """Verify the candidates whose estimated gains were largest, until a round has no swap."""
-        cdef int64_t i, made
         for _ in range(rounds):
-            scores, made = np.asarray(self.scores), 0
+            scores = np.asarray(self.scores)
             tried = _largest(scores, POLISHED * self.km.k)
-            for i in tried:
-                PyErr_CheckSignals()
-                if self.km.d1[self.km.slots[i]] > 0:
-                    made += self._verify(i)
+            made = self._verify_all(tried)
             scores[tried] = -INFINITY
             if not made:
                 break
+
+    def _verify_all(self, tried):
+        """Verify candidates in order; return the number of swaps.
+
+        The gains of several are computed together, because one candidate takes as long as the
+        memory needs to deliver all tiles. After a swap, those of later candidates are discarded.
+        """
+        cdef int64_t i, done = 0, made = 0
+        tried = np.asarray(tried)
+        while done < tried.size:
+            PyErr_CheckSignals()
+            block = tried[done:done + TOGETHER]
+            gains = self._largest_gains(block)
+            for at in range(block.size):
+                i, done = block[at], done + 1
+                if not self.km.d1[self.km.slots[i]] > 0.0:
+                    continue
+                if pb_swap_is_gain(&self.km, gains[at]):
+                    made += self._verify(i)
+                    break
+                self.n_distances += self.km.n
+        return made
 
     # Results.
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import as_array, check_choice, shown
 
-# Numbers of pb_metric (pybandit/cluster/distance.h), by the names of scikit-learn.
+# Numbers of metrics (pybandit/cluster/distance.h), by the names of scikit-learn.
 METRICS = {"euclidean": 0, "l2": 0, "sqeuclidean": 1, "manhattan": 2, "l1": 2, "cityblock": 2,
            "hamming": 3, "cosine": 4, "precomputed": 5}
 # Squared differences of wider rows overflow, and those of narrower ones lose digits; per type.

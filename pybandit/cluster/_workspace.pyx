@@ -10,11 +10,12 @@ from pybandit.cluster._distances cimport Distances
 
 
 cdef class Workspace:
-    """Memory of one thread: estimates of one candidate, and distances of k medoids to a tile."""
+    """Memory of one thread: for one estimate, and for distances of k or n rows to a tile."""
 
-    def __cinit__(self, Distances distances, int64_t k):
-        self.memory, self.out = np.empty(6 * k), np.empty(k * PB_TILE)
-        self.columns = np.empty(pb_tile_memory(&distances.points, k))
+    def __cinit__(self, Distances distances, int64_t k, int64_t n):
+        cdef int64_t most = max(k, n)
+        self.memory, self.out = np.empty(6 * k), np.empty(most * PB_TILE)
+        self.columns = np.empty(pb_tile_memory(&distances.points, most))
         self.rows = np.empty(k, dtype=np.int64)
         self.trial.memory, self.tile.memory = &self.memory[0], &self.columns[0]
 

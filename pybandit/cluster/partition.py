@@ -18,9 +18,12 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.progress import make_bar
 from pybandit._shared.records import Record
 from pybandit._shared.types import ArrayLike, Ints, Rng
-from pybandit.cluster._assign import assign, blocks
+from pybandit.cluster._assign import assign
+from pybandit.cluster._files import is_table, rows_of_table
+from pybandit.cluster._find import Question, find
 from pybandit.cluster._fit import fit
-from pybandit.cluster._points import as_distances, check_weights
+from pybandit.cluster._sources import as_distances
+from pybandit.cluster.medoid import _check_bound, _check_weights, _scaled
 
 __all__ = ["KMedoidsResult", "kmedoids"]
 
@@ -101,10 +104,11 @@ def kmedoids(X: Any, n_clusters: int, *,
         medoids, to the points j, shape (len(i), len(j)), finite and at least 0.
     n_clusters : int
         Number of medoids k, 1 to n.
-    metric : str, default "euclidean"
+    metric : str or callable, default "euclidean"
         ``"euclidean"`` (``"l2"``), ``"sqeuclidean"``, ``"manhattan"`` (``"l1"``,
-        ``"cityblock"``), ``"cosine"``, ``"hamming"`` (the share of columns that differ) or
-        ``"precomputed"``. No metric needs to satisfy the triangle inequality.
+        ``"cityblock"``), ``"cosine"``, ``"hamming"`` (the share of columns that differ),
+        ``"precomputed"``; or a function of two rows, which is called once per pair, and slow.
+        The triangle inequality is not needed.
     n : int, optional
         Number of points; required if `X` is a function.
     weights : array_like of float, shape (n,), optional
@@ -179,12 +183,16 @@ def kmedoids(X: Any, n_clusters: int, *,
 def fitted(X, n_clusters, *, metric="euclidean", n=None, weights=None, init="k-medoids++",
            n_init=1, max_iter=50, tol=1e-3, rng=None, n_threads=1, report=None):
     """Check the arguments of `kmedoids` and return its result; `report` receives stages."""
-    distances = as_distances("X", X, metric, n)
+    if is_table(X):
+        X = rows_of_table(X)
+    distances, number, is_metric = as_distances(X, n, metric)
     n, k = distances.n, check_integer("n_clusters", n_clusters, 1)
     if k > n:
         raise ValueError(f"n_clusters must be at most the number of rows, n_samples = {n}; got "
                          f"{k}")
-    weights = check_weights(weights, n)
+    weights = _check_weights(weights, n, X)
+    if weights is not None and not weights.any():
+        raise ValueError("weights must not all be 0")
     init = _first_rows(init, n, k)
     options = dict(
         init=init, report=report or (lambda done: None),
@@ -195,7 +203,11 @@ def fitted(X, n_clusters, *, metric="euclidean", n=None, weights=None, init="k-m
     if k == n:
         return _all_rows(distances, weights)
     if k == 1:
-        return _one_medoid(distances, weights, rng)
+        with make_bar(False, None, "distances", "medoid") as bar:
+            found = find(Question(distances, number, is_metric, _scaled(weights, None),
+                                  _check_bound(None, is_metric), 1e-3, False, rng,
+                                  options["n_threads"], bar))
+        return _one_medoid(found, n, weights)
     best = min((fit(distances, k, weights, rng, **options) for _ in range(n_init)),
                key=lambda one: one.loss)
     return KMedoidsResult(indices=best.medoids, labels=best.labels, inertia=best.loss,
@@ -218,21 +230,14 @@ def _all_rows(distances, weights):
     """Return every row as a medoid; labels of copies are the lowest of them."""
     medoids = np.arange(distances.n)
     labels, nearest = assign(distances, medoids, medoids)
-    return _without_swaps(medoids, labels, nearest, weights, distances.n**2)
-
-
-def _one_medoid(distances, weights, rng):
-    """Return the medoid of all rows."""
-    every = np.arange(distances.n)
-    totals = np.concatenate([
-        np.average(distances.block(every[part], every), axis=1, weights=weights)
-        for part in blocks(distances.n, distances.n)])
-    index = np.array([totals.argmin()])
-    labels, nearest = assign(distances, index, every)
-    return _without_swaps(index, labels, nearest, weights, distances.n)
-
-
-def _without_swaps(medoids, labels, nearest, weights, n_distances):
     inertia = nearest.sum() if weights is None else (weights * nearest).sum()
     return KMedoidsResult(indices=medoids, labels=labels, inertia=float(inertia), n_iter=1,
-                          n_swaps=0, n_distances=n_distances, converged=True)
+                          n_swaps=0, n_distances=distances.n**2, converged=True)
+
+
+def _one_medoid(found, n, weights):
+    """Return the medoid of all rows, a `Found`, as the only cluster."""
+    total = n if weights is None else weights.sum()
+    return KMedoidsResult(indices=np.array([found.index]), labels=np.zeros(n, dtype=np.int32),
+                          inertia=float(found.mean_distance * total), n_iter=1, n_swaps=0,
+                          n_distances=found.n_distances, converged=True)

@@ -21,6 +21,7 @@ EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data":
             for kind in ("dense", "sparse")}
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([KMedoids(), KMedoids(metric="manhattan", n_init=2)],
                          expected_failed_checks=lambda one: EXPECTED)
 def test_passes_the_checks_of_scikit_learn(estimator, check):

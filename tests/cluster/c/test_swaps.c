@@ -38,6 +38,14 @@ static void swaps_as_the_plain_rule(void)
                 assert(pb_swap_measure(km, row, p * PART, last < km->n_tiles ? last : km->n_tiles,
                                        tile, d, parts + p * (k + 1)) == PB_OK);
             }
+            /* the same bits if measured with other rows */
+            const int64_t few[] = {row, row + 1 < n ? row + 1 : row};
+            double *const both = allocate(2 * (k + 1), sizeof(double)), two[2 * PB_TILE];
+            assert(pb_swap_measure_many(km, few, 2, 0, km->n_tiles < PART ? km->n_tiles : PART,
+                                        tile, two, both) == PB_OK);
+            for (int64_t l = 0; l <= k; l++)
+                assert(both[l] == parts[l]);
+            free(both);
             int64_t cluster;
             const double gain = pb_swap_gain(km, parts, n_parts, &cluster);
             const double before = plain_loss(&s);

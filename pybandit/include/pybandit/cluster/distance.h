@@ -66,12 +66,26 @@ void pb_tile_fill(const pb_tile *tile, const pb_distances *distances);
 pb_status pb_tile_read(const pb_tile *tile, const pb_distances *distances,
                        const int64_t *candidates, int64_t n_candidates, double *out);
 
+/*
+ * Adds the sum of w_j times the distance, over the references j of the tile, to sums[c] for each
+ * of n_candidates. `weights` is by index, or NULL if all are 1.
+ */
+void pb_tile_add(const pb_tile *tile, const double *weights, const double *out,
+                 int64_t n_candidates, double *sums);
+
 /* Returns the position in `out` of the first entry that is not a finite number >= 0, or -1. */
 int64_t pb_tile_find_bad(const double *out, int64_t n_candidates);
 
 /* Returns the distance from point i to j, of rows or of a PRECOMPUTED matrix, in double
    precision. */
 double pb_distance_between(const pb_distances *distances, int64_t i, int64_t j);
+
+/*
+ * Writes out[j], the distance from point i to every point j, of rows or of a PRECOMPUTED matrix,
+ * in double precision. Returns the sum of w_j out[j].
+ */
+double pb_distance_from(const pb_distances *distances, const double *weights, int64_t i,
+                        double *out);
 
 #ifdef __cplusplus
 }
