@@ -26,7 +26,7 @@ class Fit(NamedTuple):
 
 
 class StageReport(NamedTuple):
-    """What a stage did, for progress."""
+    """Work and loss of a stage, for progress."""
 
     points: int
     n_iter: int

@@ -19,7 +19,7 @@ from pybandit.cluster._csrc cimport (
     pb_swap_try_many, pb_swap_update, pb_tile_fill,
 )
 from pybandit.cluster._distances cimport Distances
-from pybandit.cluster._tiles cimport make_tiles, padded
+from pybandit.cluster._tiles cimport make_tiles, padded, parts_of
 from pybandit.cluster._workspace cimport Together, Workspace
 
 cdef enum:
@@ -140,8 +140,6 @@ cdef class Stage:
         self.parts = np.empty((parts_of(self.km.n_tiles, PART), self.km.k + 1))
         self._in_parts(self._fill_tiles, self.km.n_tiles)
         pb_kmedoids_fill(&self.km, self.km.mixed_tiles, 0, padded(self.km.n_mixed) // PB_TILE)
-
-    # Tasks of threads.
 
     def _in_parts(self, run, int64_t n_tiles):
         """Call ``run(first, last)`` for parts of tiles, in threads."""
@@ -351,7 +349,6 @@ cdef class Stage:
         memory needs to deliver all tiles. After a swap, those of later candidates are discarded.
         """
         cdef int64_t i, done = 0, made = 0
-        tried = np.asarray(tried)
         while done < tried.size:
             PyErr_CheckSignals()
             block = tried[done:done + TOGETHER]
@@ -391,11 +388,6 @@ cdef class Stage:
             for j in range(self.km.tiles[t].n):
                 labels[self.km.rows[t * PB_TILE + j]] = self.km.nearest[t * PB_TILE + j]
         return np.asarray(labels)
-
-
-cdef int64_t parts_of(int64_t n, int64_t size) noexcept:
-    """Return the number of parts of this size."""
-    return (n + size - 1) // size
 
 
 def _largest(scores, n):

@@ -6,6 +6,11 @@ from pybandit.cluster._csrc cimport PB_TILE, pb_tile
 from pybandit.cluster._distances cimport Distances
 
 
+# Return the number of parts of this size.
+cdef inline int64_t parts_of(int64_t n, int64_t size) noexcept:
+    return (n + size - 1) // size
+
+
 # Return the number of lanes of the tiles for n points.
 cdef inline int64_t padded(int64_t n) noexcept:
     return (n + PB_TILE - 1) // PB_TILE * PB_TILE

@@ -37,11 +37,11 @@ class KMedoids(ClusterBase):
     ----------
     n_clusters : int, default 8
         Number of medoids k, at most the number of rows.
-    metric : str or callable, default "euclidean"
-        ``"euclidean"``, ``"sqeuclidean"``, ``"manhattan"``, ``"cosine"``, ``"hamming"``, their
-        other names in `kmedoids`, or ``"precomputed"``: X is then a matrix of distances, in
-        ``fit`` of shape (n, n), and later of shape (n_new, n), with the distances of new
-        points from those of ``fit``.
+    metric : str, default "euclidean"
+        ``"euclidean"``, ``"sqeuclidean"``, ``"manhattan"``, ``"cosine"``, ``"hamming"``, or
+        their other names in `kmedoids`. With ``"precomputed"``, X is a matrix of distances: in
+        ``fit`` of shape (n, n), and later of shape (n_new, n), from new points to those of
+        ``fit``.
     init : {"k-medoids++"} or array_like of int, shape (k,)
         As in `kmedoids`.
     n_init : int, default 1

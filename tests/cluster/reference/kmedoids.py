@@ -75,7 +75,7 @@ class Stage:
         return self.weights[at] * u, self.weights[at] * o
 
     def estimate(self, i, own, n_own, n_mixed):
-        """Return the estimated gain and both variances per cluster, with so many references."""
+        """Return the estimated gain and both variances per cluster, from samples of these sizes."""
         s, cluster = self.stratum[i], self.nearest[i]
         at = own[:n_own]
         u, o = self.gains(self.distance(self.rows[[i]], self.rows[at])[0], at)

@@ -20,6 +20,15 @@ pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, int64_t first, int64_t l
                           pb_tile *scratch, double *d, double *sums);
 
 /*
+ * Writes these sums for n increasing rows, 1 + k each, and changes nothing else: a tile is read
+ * once for all rows, while it is in the cache. `scratch` has memory for n candidates, and `out`
+ * n * PB_TILE entries. The sums have the same bits as those of pb_swap_measure.
+ */
+pb_status pb_swap_measure_many(const pb_kmedoids *km, const int64_t *rows, int64_t n,
+                               int64_t first, int64_t last, pb_tile *scratch, double *out,
+                               double *sums);
+
+/*
  * Adds n_parts arrays of 1 + k sums in order, and returns the largest gain; *cluster is the
  * lowest cluster with this gain. The sums of the first part are overwritten. O(n_parts k).
  */
