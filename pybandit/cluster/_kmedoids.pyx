@@ -14,8 +14,8 @@ from pybandit._shared._csrc cimport PB_OK, pb_status
 from pybandit._shared.worker cimport Stop
 from pybandit.cluster._csrc cimport (
     PB_SWAP_ASK, PB_SWAP_DROP, PB_TILE, pb_kmedoids, pb_kmedoids_arrange, pb_kmedoids_fill,
-    pb_kmedoids_nearest, pb_kmedoids_sum, pb_kmedoids_tiles, pb_swap_begin, pb_swap_decision,
-    pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_measure_many, pb_swap_try,
+    pb_kmedoids_nearest, pb_kmedoids_sum, pb_kmedoids_tiles, pb_swap_begin,
+    pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_measure_many,
     pb_swap_try_many, pb_swap_update, pb_tile_fill,
 )
 from pybandit.cluster._distances cimport Distances
@@ -27,7 +27,7 @@ cdef enum:
     PART = 64                # tiles per task: 4,096 points
     FEWEST = 16              # candidates estimated at once after a swap
     MOST = 1024              # and at most
-    TASK = 64                # candidates per task of a thread
+    TASK = 256               # candidates per task of a thread
     TOGETHER = 16            # candidates verified at once when polishing
     POLISHED = 10            # candidates per cluster in a round of polishing
 
@@ -54,7 +54,7 @@ cdef class Stage:
     cdef Distances distances
     cdef Stop stop
     cdef dict arrays          # memory of `km`, by name
-    cdef list idle            # workspaces not in use
+    cdef list idle, idle_together  # memory that no thread uses
     cdef int n_threads
     cdef double[::1] scores   # estimated gain of each point when it was dropped
     cdef double[::1] gains    # of the block of candidates that is being estimated
@@ -71,7 +71,7 @@ cdef class Stage:
         self.km.distances, self.km.tolerance = distances.points, tolerance
         self.km.n, self.km.k = order.shape[0], len(medoids)
         self.km.n_mixed = min(self.km.n, <int64_t>MIXED)
-        self.idle, self.arrays = [], {}
+        self.idle, self.idle_together, self.arrays = [], [], {}
         self.km.medoids = self._integers("medoids", medoids)
         self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
         self._allocate()
@@ -153,6 +153,13 @@ cdef class Stage:
         except IndexError:  # all are in use by threads
             return Workspace(self.distances, self.km.k, TOGETHER)
 
+    cdef Together _together(self):
+        try:
+            return self.idle_together.pop()
+        except IndexError:
+            return Together(self.distances, MOST if self.distances.is_function() else TASK,
+                            self.km.k)
+
     def _find_nearest(self, const int64_t[::1] order, double[:, ::1] found,
                       int32_t[:, ::1] clusters, int64_t first, int64_t last):
         cdef Workspace space = self._workspace()
@@ -188,52 +195,34 @@ cdef class Stage:
 
     def _estimate(self, int64_t n):
         """Estimate the gains of the n candidates from position `first` on."""
-        if self.distances.is_function():
-            self._estimate_together(n)
-            return
-        n_tasks = parts_of(n, TASK)
-        in_threads(functools.partial(self._estimate_part, n), n_tasks,
+        cdef int64_t size = n if self.distances.is_function() else <int64_t>TASK
+        n_tasks = parts_of(n, size)
+        in_threads(functools.partial(self._estimate_part, n, size), n_tasks,
                    min(self.n_threads, n_tasks), self.stop)
 
-    def _estimate_part(self, int64_t n, int64_t task):
-        cdef Workspace space = self._workspace()
-        cdef int64_t at
-        cdef pb_status status = PB_OK
-        cdef pb_swap_decision decision
-        with nogil:
-            for at in range(task * TASK, min((task + 1) * TASK, n)):
-                status = pb_swap_try(&self.km, &space.trial, (self.first + at) % self.km.n,
-                                     &space.tile, &space.out[0], &decision)
-                if status != PB_OK:
-                    break
-                self.decisions[at] = decision
-                self.gains[at] = space.trial.gain
-                self.counts[at] = space.trial.n_read
-        if status != PB_OK:
-            self.distances.raise_failure(status, &space.trial.row, 1, &space.tile,
-                                         &space.out[0])
-        self.idle.append(space)
-
-    def _estimate_together(self, int64_t n):
-        """Estimate by calls of a function for many candidates and a tile."""
-        cdef int64_t at, k = self.km.k
+    def _estimate_part(self, int64_t n, int64_t size, int64_t task):
+        """Estimate together, so that a tile is in the cache, or read by one call of a function."""
+        cdef int64_t at, start = task * size, count = min(size, n - start)
         cdef pb_status status
-        cdef Together space = Together(self.distances, n, k)
-        for at in range(n):
-            space.decisions[at] = pb_swap_begin(&self.km, &space.trials[at],
-                                                (self.first + at) % self.km.n)
-            space.found[at] = self.km.rows[self.km.slots[(self.first + at) % self.km.n]]
-        space.by_row = np.argsort(space.found, kind="stable")
+        cdef Together space = self._together()
+        for at in range(count):
+            space.found[at] = self.km.rows[self.km.slots[(self.first + start + at) % self.km.n]]
+        space.by_row = np.argsort(space.found[:count], kind="stable")
         with nogil:
-            status = pb_swap_try_many(&self.km, space.trials, space.decisions, n,
+            for at in range(count):
+                space.decisions[at] = pb_swap_begin(&self.km, &space.trials[at],
+                                                    (self.first + start + at) % self.km.n)
+            status = pb_swap_try_many(&self.km, space.trials, space.decisions, count,
                                       &space.by_row[0], &space.tile, &space.group[0],
                                       &space.rows[0], &space.out[0])
         if status != PB_OK:
-            self.distances.raise_failure(status, &space.rows[0], n, &space.tile, &space.out[0])
-        for at in range(n):
-            self.decisions[at] = space.decisions[at]
-            self.gains[at] = space.trials[at].gain
-            self.counts[at] = space.trials[at].n_read
+            self.distances.raise_failure(status, &space.rows[0], count, &space.tile,
+                                         &space.out[0])
+        for at in range(count):
+            self.decisions[start + at] = space.decisions[at]
+            self.gains[start + at] = space.trials[at].gain
+            self.counts[start + at] = space.trials[at].n_read
+        self.idle_together.append(space)
 
     def _measure(self, int64_t row, int64_t first, int64_t last):
         """Measure the distances from a row to a part of the points, for its exact gain."""

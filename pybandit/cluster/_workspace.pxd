@@ -6,9 +6,8 @@ from pybandit.cluster._csrc cimport pb_swap_decision, pb_swap_trial, pb_tile
 
 
 cdef class Workspace:
-    cdef pb_swap_trial trial
     cdef pb_tile tile
-    cdef double[::1] memory, columns, out
+    cdef double[::1] columns, out
     cdef int64_t[::1] rows
 
 

@@ -10,14 +10,14 @@ from pybandit.cluster._distances cimport Distances
 
 
 cdef class Workspace:
-    """Memory of one thread: for one estimate, and for distances of k or n rows to a tile."""
+    """Memory of one thread for distances of k or n rows to a tile."""
 
     def __cinit__(self, Distances distances, int64_t k, int64_t n):
         cdef int64_t most = max(k, n)
-        self.memory, self.out = np.empty(6 * k), np.empty(most * PB_TILE)
+        self.out = np.empty(most * PB_TILE)
         self.columns = np.empty(pb_tile_memory(&distances.points, most))
         self.rows = np.empty(k, dtype=np.int64)
-        self.trial.memory, self.tile.memory = &self.memory[0], &self.columns[0]
+        self.tile.memory = &self.columns[0]
 
 
 cdef class Together:
