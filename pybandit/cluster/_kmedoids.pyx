@@ -28,7 +28,7 @@ cdef enum:
     FEWEST = 16              # candidates estimated at once after a swap
     MOST = 1024              # and at most
     TASK = 256               # candidates per task of a thread
-    TOGETHER = 16            # candidates verified at once when polishing
+    TOGETHER = 16            # candidates verified at once, at most
     POLISHED = 10            # candidates per cluster in a round of polishing
 
 
@@ -61,6 +61,7 @@ cdef class Stage:
     cdef int32_t[::1] decisions
     cdef int64_t[::1] counts
     cdef int64_t first        # position of the first candidate of the block
+    cdef int64_t together     # candidates verified at once
     cdef double[:, ::1] parts
     cdef readonly int64_t n_swaps, n_distances, n_tried
 
@@ -71,7 +72,7 @@ cdef class Stage:
         self.km.distances, self.km.tolerance = distances.points, tolerance
         self.km.n, self.km.k = order.shape[0], len(medoids)
         self.km.n_mixed = min(self.km.n, <int64_t>MIXED)
-        self.idle, self.idle_together, self.arrays = [], [], {}
+        self.idle, self.idle_together, self.arrays, self.together = [], [], {}, 1
         self.km.medoids = self._integers("medoids", medoids)
         self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
         self._allocate()
@@ -246,8 +247,6 @@ cdef class Stage:
                                          &space.out[0])
         self.idle.append(space)
 
-    # Swaps.
-
     cdef bint _verify(self, int64_t i) except -1:
         """Compute the gains of the point at position i; swap if the largest is large enough."""
         cdef int64_t slot = self.km.slots[i], cluster
@@ -277,21 +276,35 @@ cdef class Stage:
             count = min(size, n - since, most_passes * n - self.n_tried)
             self.first = self.n_tried % n
             self._estimate(count)
-            swapped = False
+            swapped, exact = False, {}
             for at in range(count):
                 self.n_tried += 1
                 self.n_distances += self.counts[at]
                 if self.decisions[at] == PB_SWAP_DROP:
                     self.scores[(self.first + at) % n] = self.gains[at]
                 elif self.decisions[at] == PB_SWAP_ASK:
-                    swapped = self._verify((self.first + at) % n)
+                    swapped = self._ask(at, count, exact)
                     if swapped:
                         break  # the other estimates are out of date
                 since += 1
             if swapped:
-                since = 0
+                since, self.together = 0, 1
             size = FEWEST if swapped else min(2 * size, <int64_t>MOST)
         return parts_of(self.n_tried, n), since >= n
+
+    cdef bint _ask(self, int64_t at, int64_t count, dict exact) except -1:
+        """Verify a candidate of the block; if swaps are rare, with those that follow it."""
+        if self.together > 1:
+            if at not in exact:
+                ahead = [i for i in range(at, count) if self.decisions[i] == PB_SWAP_ASK]
+                ahead = ahead[:self.together]
+                places = [(self.first + i) % self.km.n for i in ahead]
+                exact.update(zip(ahead, self._largest_gains(places), strict=True))
+            if not pb_swap_is_gain(&self.km, exact[at]):
+                self.n_distances += self.km.n
+                return False
+        self.together = min(2 * self.together, <int64_t>TOGETHER)
+        return self._verify((self.first + at) % self.km.n)
 
     def _measure_gains(self, rows, double[:, :, ::1] parts, int64_t first, int64_t last):
         """Measure a part of the exact gains of several rows, without a swap."""
@@ -351,8 +364,6 @@ cdef class Stage:
                     break
                 self.n_distances += self.km.n
         return made
-
-    # Results.
 
     @property
     def loss(self):
