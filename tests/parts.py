@@ -29,6 +29,7 @@ MORE = (
     "evaluation/test_guarantee.py",
     "cluster/test_estimator.py",
     "cluster/test_interrupts.py",
+    "cluster/test_kmedoids.py",
     "cluster/test_kmedoids_twin.py",
     "evaluation/test_hard_ends.py",
     "evaluation/test_lost_calls.py",

@@ -9,7 +9,7 @@ from cluster.reference import kmedoids as reference
 from cluster.test_kmedoids import DATA, RNG, exact_loss
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", DATA)
 def test_same_medoids_as_reference_for_same_seed(kind, seed):
     X, k = DATA[kind]
@@ -25,7 +25,7 @@ def test_same_medoids_as_reference_for_same_seed(kind, seed):
 
 @pytest.mark.parametrize("metric", ["manhattan", "sqeuclidean", "hamming"])
 def test_other_metrics_follow_reference(metric):
-    X, k = DATA["integers"]
+    X, k = DATA["integers"][0][:500], 8
     stage, _ = reference.kmedoids(reference.row_distance(X, metric), len(X), k, seed=1)
     assert kmedoids(X, k, metric=metric, rng=1).indices.tolist() == stage.medoids.tolist()
 
