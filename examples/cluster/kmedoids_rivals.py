@@ -103,7 +103,7 @@ METHODS = {
     "pybandit": (ours, None, 10**9, 10),
     "FasterPAM": (faster_pam, "kmedoids", 10_000, 3),
     "OneBatchPAM": (one_batch, "onebatch", 200_000, 3),
-    "BanditPAM": (bandit_pam, "banditpam", 3000, 1),
+    "BanditPAM": (bandit_pam, "banditpam", 500, 1),
 }
 
 
