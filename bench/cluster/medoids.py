@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pybandit.cluster import medoid
 from pybandit.cluster._distances import Distances
 from pybandit.cluster._rows import METRICS
 from pybandit.cluster._sums import exact_sums, full_sums
