@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pybandit._shared.progress import make_bar
+from pybandit.cluster import _find
 from pybandit.cluster._distances import Distances
 from pybandit.cluster._rows import METRICS
 from pybandit.cluster._sums import exact_sums, full_sums
@@ -30,9 +32,6 @@ DELTAS = (0.05, 1e-3, 1e-6)
 
 def race_of(x, metric, delta, bound, seed):
     """Race for the medoid without cutting planes; return the index, distances and seconds."""
-    from pybandit._shared.progress import make_bar
-    from pybandit.cluster import _find
-
     start = time.process_time()
     q = _find.Question(Distances(x, METRICS[metric]), METRICS[metric], True, None, bound, delta,
                        False, np.random.default_rng(seed), 1, make_bar(False, None, "", ""))

@@ -30,7 +30,7 @@ cdef class Planes:
     cdef double[::1] bounds, products, slope
     cdef double[:, ::1] memory
     cdef pb_plane plane
-    cdef object from_anchor
+    cdef object from_anchor, thetas
     cdef readonly int64_t n_alive, n_passes
     cdef readonly int64_t winner   # the anchor with the smallest mean distance; -1 before the first
     cdef readonly double best      # its mean distance
@@ -50,11 +50,18 @@ cdef class Planes:
         self.slope = self.memory[4]
         self.plane.near_below = 0.0
         self.n_alive, self.winner, self.best = n, -1, INFINITY
+        self.thetas = {}
 
     @property
     def alive(self):
         """Rows that may be better than the winner, increasing."""
         return np.array(self.rows[:self.n_alive])
+
+    @property
+    def winners(self):
+        """Anchors whose mean distance is the smallest, up to rounding; increasing."""
+        return np.array(sorted(anchor for anchor, theta in self.thetas.items()
+                               if theta <= self.best * (1.0 + 1e-12)))
 
     @property
     def next_anchor(self):
@@ -76,6 +83,7 @@ cdef class Planes:
                 pb_plane_products(&self.plane, &self.distances.points, &self.slope[0],
                                   &self.rows[0], self.n_alive, &self.products[0])
         self.n_passes += 1
+        self.thetas[anchor] = self.plane.theta
         if self.plane.theta < self.best or (self.plane.theta == self.best
                                             and anchor < self.winner):
             self.best, self.winner = self.plane.theta, anchor
@@ -89,10 +97,10 @@ cdef class Planes:
         Progress is slow if `n_passes` leave more than `share` of the rows and eliminate at
         most `least`.
         """
-        cdef int64_t before, step
+        cdef int64_t before, _
         while True:
             before = self.n_alive
-            for step in range(n_passes):
+            for _ in range(n_passes):
                 self.cut(anchor)
                 PyErr_CheckSignals()
                 if self.n_alive == 0:

@@ -8,7 +8,7 @@ from pybandit.cluster._sums import distances_from
 from libc.math cimport INFINITY, log
 from libc.stdint cimport int64_t
 
-from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, pb_status
+from pybandit._shared._csrc cimport PB_OK, pb_status
 from pybandit.cluster._csrc cimport (
     PB_TILE, pb_medoid, pb_medoid_advance, pb_medoid_anchor, pb_medoid_begin, pb_medoid_drop,
     pb_medoid_forget, pb_medoid_lanes, pb_medoid_lanes_fill, pb_medoid_leader, pb_medoid_look,
@@ -52,12 +52,12 @@ cdef class MedoidRace:
     cdef double[:, ::1] fields, columns
     cdef double[::1] from_anchor, memory, products
     cdef object distances_of_anchor, bar
-    cdef int n_threads
+    cdef int64_t n_threads
     cdef readonly int64_t n_distances
     cdef readonly double best      # smallest mean distance of an anchor
 
-    def __cinit__(self, Distances distances, weights, alive, kind, double delta, int n_threads=1,
-                  bar=None):
+    def __cinit__(self, Distances distances, weights, alive, kind, double delta,
+                  int64_t n_threads=1, bar=None):
         cdef int64_t n = len(alive), n_points = distances.points.n
         self.distances, self.weights, self.bar = distances, weights, bar
         self.n_threads = 1 if distances.is_function() else n_threads
@@ -201,7 +201,6 @@ cdef class MedoidRace:
 
     cdef _set_point(self, int64_t index):
         cdef pb_medoid_anchor anchor
-        cdef int64_t i
         values = distances_from(self.distances, index)
         self.distances_of_anchor[:] = check_distances(values, index)
         self.near_below = INFINITY
@@ -210,7 +209,9 @@ cdef class MedoidRace:
         anchor.theta = weights @ values / self.race.n
         anchor.near_share, anchor.near_weight = 1.0, weights[read].sum()
         anchor.read_distance = weights[read] @ values[read]
-        anchor.of_far = anchor.of_read = anchor.of_plane = NULL
+        anchor.of_far = NULL
+        anchor.of_read = NULL
+        anchor.of_plane = NULL
         self._reanchor(&anchor, index)
 
     cdef _reanchor(self, pb_medoid_anchor *anchor, int64_t index):
@@ -253,13 +254,13 @@ cdef class MedoidRace:
 
     def run_student(self, draw, int64_t limit, quantiles, int64_t pilot=32, double ratio=4.0):
         """Run the race without bets: blocks of 64, 128, ... references, a quantile for each."""
-        cdef int64_t size = PB_TILE, done
+        cdef int64_t size = PB_TILE, _
         self.read(draw(pilot))
         for quantile in quantiles:
             if not self.goes_on(size, limit, ratio):
                 return
             self.set_anchor(self.leader)
-            for done in range(0, size, PB_TILE):
+            for _ in range(size // PB_TILE):
                 self.read(draw(PB_TILE))
             self.look(quantile)
             size *= 2

@@ -38,7 +38,7 @@ class MedoidResult(Record):
     >>> x = np.random.default_rng(0).normal(size=(10_000, 50))
     >>> result = pb.cluster.medoid(x, rng=1)
     >>> result.index, result.exact, result.bound
-    (8013, False, 'betting')
+    (3623, False, 'betting')
     >>> result.n_distances < 0.05 * 10_000**2
     True
     """
@@ -82,7 +82,7 @@ class MedoidsResult(Record):
 
     Notes
     -----
-    **Threads.** Threads may read it.
+    **Threads.** Immutable except for its arrays: threads may share it if none writes to them.
 
     Examples
     --------

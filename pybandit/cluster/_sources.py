@@ -73,7 +73,13 @@ def _of_pairs(metric, items):
     """Return the function of indices of a function of two rows: one call per pair."""
 
     def distance(i, j):
-        return np.array([[metric(items[a], items[b]) for b in j] for a in i], dtype=np.float64)
+        values = np.array([[metric(items[a], items[b]) for b in j] for a in i], dtype=np.float64)
+        bad = np.argwhere(~((values >= 0) & np.isfinite(values)))
+        if len(bad):
+            a, b = bad[0]
+            raise ValueError(f"metric must return distances that are finite and at least 0; got "
+                             f"{float(values[a, b])!r} from row {i[a]} to row {j[b]}")
+        return values
 
     return distance
 

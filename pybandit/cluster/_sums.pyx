@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport PB_OK, pb_status
 from pybandit.cluster._csrc cimport (
-    PB_COSINE, PB_HAMMING, PB_MANHATTAN, PB_SQEUCLIDEAN, PB_TILE, pb_distance_from,
+    PB_COSINE, PB_HAMMING, PB_MANHATTAN, PB_PRECOMPUTED, PB_SQEUCLIDEAN, PB_TILE, pb_distance_from,
     pb_separable_column, pb_separable_squares, pb_separable_two_values, pb_tile, pb_tile_add,
     pb_tile_fill, pb_tile_memory, pb_tile_read,
 )
@@ -17,14 +17,13 @@ from pybandit.cluster._distances cimport Distances
 
 cdef enum:
     PART = 512          # candidates per tile that is filled: the tile costs a tenth of them
-    FEW = 16            # up to this number, passes over the rows cost less than filling tiles
 
 
 cdef const double *doubles_or_null(const double[::1] values) noexcept:
     return &values[0] if values is not None and values.shape[0] else NULL
 
 
-def full_sums(Distances distances, const double[::1] weights, candidates, int n_threads=1):
+def full_sums(Distances distances, const double[::1] weights, candidates, int64_t n_threads=1):
     """Return the weighted sum of the distances of each candidate to all points.
 
     `candidates` is an increasing int64 array; `weights` is None if all are 1. Distances are
@@ -42,8 +41,6 @@ def full_sums(Distances distances, const double[::1] weights, candidates, int n_
 
     if distances.is_function():
         run(0, chosen.shape[0])
-    elif chosen.shape[0] <= FEW:
-        return exact_sums(distances, weights, candidates, n_threads)
     else:
         in_parts(run, chosen.shape[0], PART, n_threads)
     return sums
@@ -64,40 +61,47 @@ cdef _add_all(Distances distances, const double[::1] weights, const int64_t[::1]
         tile.references = &references[start]
         with nogil:
             pb_tile_fill(&tile, &distances.points)
-            for done in range(0, n, size):
+            done = 0
+            while done < n:
                 count = min(size, n - done)
                 status = pb_tile_read(&tile, &distances.points, &chosen[done], count, &out[0, 0])
                 if status != PB_OK:
                     break
                 pb_tile_add(&tile, w, &out[0, 0], count, &sums[done])
+                done += count
         if status != PB_OK:
             distances.raise_failure(status, &chosen[done], count, &tile, &out[0, 0])
         if start % (64 * PB_TILE) == 0:
             PyErr_CheckSignals()
 
 
-def exact_sums(Distances distances, const double[::1] weights, candidates, int n_threads=1):
+def exact_sums(Distances distances, const double[::1] weights, candidates, int64_t n_threads=1):
     """Return the same sums as `full_sums`, with all distances in double precision.
 
-    A function's distances are doubles anyway.
+    Distances of a function or a matrix are what they are, and are checked.
     """
     cdef const int64_t[::1] chosen = candidates
-    if distances.is_function():
-        return full_sums(distances, weights, candidates)
+    if distances.is_function() or distances.points.metric == PB_PRECOMPUTED:
+        return full_sums(distances, weights, candidates, n_threads)
     sums = np.empty(chosen.shape[0])
     cdef double[::1] into = sums
 
     def run(int64_t first, int64_t count):
-        cdef double[::1] out = np.empty(distances.points.n)
-        cdef const double *w = doubles_or_null(weights)
-        cdef int64_t i
-        for i in range(first, first + count):
-            with nogil:
-                into[i] = pb_distance_from(&distances.points, w, chosen[i], &out[0])
-            PyErr_CheckSignals()
+        _add_exactly(distances, weights, chosen[first:first + count], into[first:first + count])
 
     in_parts(run, chosen.shape[0], 4, n_threads)
     return sums
+
+
+cdef _add_exactly(Distances distances, const double[::1] weights, const int64_t[::1] chosen,
+                  double[::1] sums):
+    cdef double[::1] out = np.empty(distances.points.n)
+    cdef const double *w = doubles_or_null(weights)
+    cdef int64_t i
+    for i in range(chosen.shape[0]):
+        with nogil:
+            sums[i] = pb_distance_from(&distances.points, w, chosen[i], &out[0])
+        PyErr_CheckSignals()
 
 
 def distances_from(Distances distances, int64_t point):

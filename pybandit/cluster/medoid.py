@@ -135,13 +135,13 @@ def medoid(X: Any, n: int | None = None, *, metric: str | Callable = "euclidean"
     >>> import numpy as np, pybandit as pb
     >>> x = np.random.default_rng(0).normal(size=(10_000, 50))
     >>> pb.cluster.medoid(x, rng=1).index
-    8013
+    3623
 
     Of each cluster:
 
     >>> labels = (x[:, 0] > 0).astype(int)
     >>> pb.cluster.medoid(x, labels=labels, rng=1).indices.tolist()
-    [1, 2]
+    [452, 3623]
 
     By a function of indices, here of strings:
 

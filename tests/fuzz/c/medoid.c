@@ -161,7 +161,7 @@ static void race(const problem *q, pool *p, choices *c, int student)
                              r.anchor < 0 ? NULL : distances, near);
         HOLDS(pb_medoid_read(&r, &q->points, &tile, &lanes, 0, r.n_alive, out) == PB_OK);
         pb_medoid_advance(&r, step);
-        if (student && r.count > 1 && choose_byte(c) & 1)
+        if (student && r.anchor >= 0 && r.count > 1 && choose_byte(c) & 1)
             pb_medoid_look(&r, 3.0 + choose_unit(c));
         else if (!student && r.anchor >= 0)
             pb_medoid_drop(&r);
