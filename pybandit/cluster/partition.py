@@ -27,6 +27,8 @@ from pybandit.cluster.medoid import _check_bound, _check_weights, _scaled
 
 __all__ = ["KMedoidsResult", "kmedoids"]
 
+MOST_THREADS = 1024
+
 
 @dataclass(frozen=True, repr=False)
 class KMedoidsResult(Record):
@@ -198,7 +200,7 @@ def fitted(X, n_clusters, *, metric="euclidean", n=None, weights=None, init="k-m
         init=init, report=report or (lambda done: None),
         max_iter=check_integer("max_iter", max_iter, 1),
         tol=check_scalar("tol", tol, "finite and at least 0", lambda x: (x >= 0) & (x < np.inf)),
-        n_threads=check_integer("n_threads", n_threads, 1))
+        n_threads=min(check_integer("n_threads", n_threads, 1), MOST_THREADS))
     n_init, rng = check_integer("n_init", n_init, 1), as_generator(rng)
     if k == n:
         return _all_rows(distances, weights)
