@@ -7,11 +7,14 @@ import numpy as np
 from pybandit.tables import Blocks
 
 AT_ONCE = 1 << 21  # numbers converted at once
+SUFFIXES = (".parquet", ".pq", ".npy", ".zarr")
 
 
 def is_table(X):
-    """Return True for a path or Blocks."""
-    return isinstance(X, (str, os.PathLike, Blocks))
+    """Return True for Blocks, a path object, and text that ends like the name of a table."""
+    if isinstance(X, str):
+        return X.lower().endswith(SUFFIXES)
+    return isinstance(X, (os.PathLike, Blocks))
 
 
 def rows_of_table(X):
