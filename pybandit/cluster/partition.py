@@ -190,8 +190,8 @@ def fitted(X, n_clusters, *, metric="euclidean", n=None, weights=None, init="k-m
     distances, number, is_metric = as_distances(X, n, metric)
     n, k = distances.n, check_integer("n_clusters", n_clusters, 1)
     if k > n:
-        raise ValueError(f"n_clusters must be at most the number of rows, n_samples = {n}; got "
-                         f"{k}")
+        raise ValueError(f"n_clusters must be at most the number of rows of X, n_samples = {n}; "
+                         f"got {k}")
     weights = _check_weights(weights, n, X)
     if weights is not None and not weights.any():
         raise ValueError("weights must not all be 0")
