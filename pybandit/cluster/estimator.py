@@ -98,7 +98,7 @@ class KMedoids(ClusterBase):
     >>> X, _ = load_iris(return_X_y=True, as_frame=True)
     >>> found = KMedoids(3, random_state=0).fit(X)
     >>> X.iloc[found.medoid_indices_, :2].values.tolist()
-    [[5.0, 3.4], [6.0, 2.9], [6.8, 3.0]]
+    [[5.7, 2.8], [5.0, 3.4], [6.5, 3.0]]
     """
 
     labels_: np.ndarray

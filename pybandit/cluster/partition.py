@@ -61,7 +61,7 @@ class KMedoidsResult(Record):
     >>> import numpy as np, pybandit as pb
     >>> result = pb.cluster.kmedoids(np.array([[0.0], [1.0], [9.0], [10.0], [11.0]]), 2, rng=0)
     >>> result.indices, result.labels, result.inertia
-    (array([0, 3]), array([0, 0, 1, 1, 1], dtype=int32), 3.0)
+    (array([3, 1]), array([1, 1, 0, 0, 0], dtype=int32), 3.0)
     """
 
     _: KW_ONLY
@@ -168,9 +168,9 @@ def kmedoids(X: Any, n_clusters: int, *,
     >>> X = rng.normal(size=(3000, 5)) + 8 * rng.integers(0, 2, size=(3000, 1))
     >>> result = pb.cluster.kmedoids(X, 2, rng=0)
     >>> result
-    <KMedoidsResult: 2 medoids of 3,000 rows, inertia 6463.78>
+    <KMedoidsResult: 2 medoids of 3,000 rows, inertia 6505.3>
     >>> np.bincount(result.labels)
-    array([1498, 1502])
+    array([1466, 1534])
     """
     with make_bar(progress, None, "stage", "kmedoids") as bar:
         def report(done):

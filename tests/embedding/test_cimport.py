@@ -183,7 +183,8 @@ def test_error_of_a_test_is_raised_by_raise_status(foreign):
 def test_acceptance_test_set_up_in_c_equals_python(foreign, n):
     ratios = np.random.default_rng(4).normal(0.02, 1.0, n)
     thresholds = np.linspace(-800.0, 1600.0, 25)
-    test = pb.racing.AcceptanceTest(ratios, bound="normal", delta=0.01, rng=5)
+    test = pb.racing.AcceptanceTest(ratios, bound="normal", delta=0.01,
+                                    looks=pb.racing.Looks(max_fraction=1.0), rng=5)
     expected = [test.test(threshold) for threshold in thresholds]
     got = foreign.made_test(ratios, 0.01, 50, thresholds, np.random.default_rng(5))
     assert got == [(0, one.accepted, one.n_evaluations) for one in expected]

@@ -146,7 +146,7 @@ static double time_draws(pb_factor_function function, int64_t n_factors, const i
     double scale[MOST], slack[MOST] = {0.0}, least = INFINITY;
     for (int t = 0; t < MOST; t++)
         scale[t] = function == varying ? 1e9 : 0.0;
-    const pb_factors factors = {n_factors, 2, NULL, function, NULL};
+    const pb_factors factors = {.n_factors = n_factors, .n_states = 2, .function = function};
     const pb_schedule schedule = {n_looks, rows, scale, slack, NULL};
     pb_sampler sampler;
     void *memory = reserve(pb_sampler_memory(&factors, &schedule, PB_SUBSAMPLE_PERMUTATION));
@@ -205,7 +205,8 @@ int main(void)
     problem p = {reserve(N * (int64_t)sizeof *p.table)};
     fill(&p, &bitgen);
 
-    const pb_factors factors = {N, D, NULL, log_factors, &p};
+    const pb_factors factors = {.n_factors = N, .n_states = D, .function = log_factors,
+                                .user_data = &p};
     owned o;
     begin(&o, &factors, 0.01, 50);
     const double worst = compare(&o, &bitgen);

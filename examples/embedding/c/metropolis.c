@@ -137,7 +137,8 @@ int main(void)
                           .subtract = pb_control_linear_change,
                           .data = (void *)(uintptr_t)&linear,
                           .ahead = pb_control_linear_ahead};
-    const pb_factors factors = {N, 1, NULL, pb_control_read, &control};
+    const pb_factors factors = {.n_factors = N, .n_states = 1, .function = pb_control_read,
+                                .user_data = &control};
     pb_schedule schedule;
     void *const looks = reserve(pb_schedule_memory(N, 50, 1.0));
     if (pb_schedule_normal(0.01, PB_TWO_SIDED, N, 2, 50, 1.0, looks, &schedule) != PB_OK)

@@ -45,7 +45,7 @@ public:
         : looks(words(pb_schedule_memory(n_factors, 50, 1.0)))
     {
         const pb_factors factors = {n_factors, n_states, nullptr, read,
-                                    const_cast<Model *>(&model)};
+                                    const_cast<Model *>(&model), PB_FLOAT64};
         pb_schedule schedule;
         if (pb_schedule_normal(delta, PB_ONE_SIDED, n_factors, n_states, 50, 1.0, looks.data(),
                                &schedule) != PB_OK)

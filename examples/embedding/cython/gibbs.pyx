@@ -64,7 +64,8 @@ cdef class Variable:
                int64_t n_states, double delta):
         cdef pybandit.pb_schedule schedule
         cdef pybandit.pb_factors factors
-        factors = pybandit.pb_factors(n_factors, n_states, NULL, function, line)
+        factors = pybandit.pb_factors(n_factors, n_states, NULL, function, line,
+                                      <pybandit.pb_cell_type>0)
         self.looks = malloc(pybandit.schedule_memory(n_factors, 50, 1.0))
         if not self.looks:
             raise MemoryError

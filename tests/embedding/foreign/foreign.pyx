@@ -31,7 +31,7 @@ def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
     cdef pybandit.pb_schedule schedule
     cdef int64_t i
     factors = pybandit.pb_factors(y.shape[0], n_states, NULL, square_loss, <void *>&y[0],
-                                  pybandit.PB_FLOAT64)
+                                  <pybandit.pb_cell_type>0)
     schedule = pybandit.pb_schedule(rows.shape[0], &rows[0], &scale[0], &slack[0], NULL)
     cdef double[::1] memory = np.empty(pybandit.sampler_memory(
         &factors, &schedule, pybandit.PB_SUBSAMPLE_PERMUTATION) // 8 + 1)
@@ -73,7 +73,7 @@ def made_test(const double[::1] ratios, double delta, int64_t first_look, thresh
     cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
         rng.bit_generator.capsule, "BitGenerator")
     cdef pybandit.pb_factors factors = pybandit.pb_factors(ratios.shape[0], 1, &ratios[0], NULL,
-                                                           NULL, pybandit.PB_FLOAT64)
+                                                           NULL, <pybandit.pb_cell_type>0)
     cdef pybandit.pb_schedule schedule
     cdef pybandit.pb_accept accept
     cdef int64_t accepted, n_read
