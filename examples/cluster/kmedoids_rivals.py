@@ -153,7 +153,7 @@ def print_threads(case):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Compare k-medoids with its rivals.")
     parser.add_argument("--quick", action="store_true", help="tiny data")
     parser.add_argument("--seeds", type=int, default=10, help="fits per method")
     parser.add_argument("--cases", nargs="*", default=[], help="words of the cases to run")
