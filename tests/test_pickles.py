@@ -203,8 +203,7 @@ OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "Bandi
           "CountPlan", "Imported", "PlateReadings", "Screen", "WebTest", "WebTestStatus",
           "DrawInfo", "Estimate", "Event", "ExactStep", "Factor", "FunctionEnvironment",
           "FunctionPolicy",
-          "KMedoids", "KMedoidsResult", "Laplace", "MedoidResult", "MedoidsResult",
-          "MetropolisStep", "Policy", "RaceResult",
+          "Laplace", "MetropolisStep", "Policy", "RaceResult",
           "Recommendation", "SimulationResult", "SliceResult", "SplitCheck", "Status", "Study",
           "TellResult", "ThresholdResult", "TiedSet", "Verdict", "VerifyResult"}
 
