@@ -3,6 +3,7 @@
 
 #include "pybandit/policies/correlated/gaussian_gap.h"
 #include "pybandit/policies/correlated/gaussian_lazy.h"
+#include "pybandit/policies/correlated/gaussian_rows.h"
 #include "pybandit/policies/correlated/gaussian_scores.h"
 
 typedef struct {
@@ -14,8 +15,13 @@ static pb_gaussian *covariances(pool *p, choices *c, int64_t n)
 {
     double *root = TAKE(p, n * n, double), *spread = TAKE(p, n * (n + 1) / 2, double);
     pb_gaussian *g = TAKE(p, 1, pb_gaussian);
-    *g = (pb_gaussian){n, 0, NULL, ZEROS(p, n, double), TAKE(p, n, double), spread, NULL,
-                       TAKE(p, n, double), TAKE(p, n, double)};
+    double *kernel = TAKE(p, n * n, double);
+    const int64_t most_rows = pb_gaussian_rows_most(n, 0);
+    *g = (pb_gaussian){.n_arms = n, .means = ZEROS(p, n, double),
+                       .variances = TAKE(p, n, double), .spread = spread,
+                       .memory = TAKE(p, n, double), .deviations = TAKE(p, n, double),
+                       .kernel = kernel, .kernel_scale = 1.0, .most_rows = most_rows,
+                       .rows = TAKE(p, most_rows * n, double), .next_arm = -1};
     choose_numbers(c, root, n * n, 30.0);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j <= i; j++) {
@@ -23,6 +29,7 @@ static pb_gaussian *covariances(pool *p, choices *c, int64_t n)
             for (int64_t k = 0; k < n; k++)
                 sum += root[i * n + k] * root[j * n + k];
             spread[i * (i + 1) / 2 + j] = sum;
+            kernel[i * n + j] = kernel[j * n + i] = sum;
         }
         g->variances[i] = spread[i * (i + 1) / 2 + i];
         g->deviations[i] = sqrt(g->variances[i]);
@@ -33,9 +40,12 @@ static pb_gaussian *covariances(pool *p, choices *c, int64_t n)
 static void weights(arms *a, pool *p, const double *features, int64_t n, int64_t d)
 {
     double *norms = TAKE(p, n, double);
-    a->posterior = (pb_gaussian){n, d, features, ZEROS(p, n, double), TAKE(p, n, double),
-                                 ZEROS(p, d * d, double), ZEROS(p, d, double),
-                                 TAKE(p, 2 * d, double), NULL};
+    a->posterior = (pb_gaussian){.n_arms = n, .n_features = d, .features = features,
+                                 .means = ZEROS(p, n, double),
+                                 .variances = TAKE(p, n, double),
+                                 .spread = ZEROS(p, d * d, double),
+                                 .weights = ZEROS(p, d, double),
+                                 .memory = TAKE(p, 2 * d, double), .next_arm = -1};
     for (int64_t k = 0; k < n; k++) {
         norms[k] = 0.0;
         for (int64_t j = 0; j < d; j++)
