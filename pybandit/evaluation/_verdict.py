@@ -35,14 +35,13 @@ from pybandit.tables.blocks import Blocks
 
 __all__ = ["RunningVerdict", "verdict"]
 
-Final = Literal["auto", "exact", "sign-flip", "none"]
 FINALS = ("auto", "exact", "sign-flip", "none")
 
 
 def verdict(a: Any, b: Any, *, margin: float | None = None, delta: float = 0.05,
             value_range: tuple[float, float] = (0, 1), planned: int | None = None,
             population_size: float = math.inf, clusters: ArrayLike | None = None,
-            final: Final = "auto", rng: Rng = 0) -> Verdict:
+            final: Literal["auto", "exact", "sign-flip", "none"] = "auto", rng: Rng = 0) -> Verdict:
     """Say whether model a is better than model b, from their scores on the same items.
 
     The verdict is "better", "worse", "equivalent" or "undecided". With probability at least
