@@ -42,17 +42,24 @@ void limit_gather_10(const double *matrix, const int64_t *indices, int64_t n, do
     }
 }
 
-/* Draws `n` indices by a partial Fisher-Yates shuffle, and adds up each row. */
+/* Returns index number i of a partial Fisher-Yates shuffle. */
+static inline int64_t choose(bits *bits, int64_t *permutation, int64_t size, int64_t i)
+{
+    const uint64_t below = (uint64_t)(size - i);
+    const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
+    const int64_t chosen = permutation[j];
+    permutation[j] = permutation[i];
+    permutation[i] = chosen;
+    return chosen;
+}
+
+/* Draws `n` indices by this shuffle, and adds up each row. */
 void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
                              const double *matrix, int64_t n, double *sum, double *square)
 {
     double s[10] = {0}, q[10] = {0};
     for (int64_t i = 0; i < n; i++) {
-        const uint64_t below = (uint64_t)(size - i);
-        const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
-        const int64_t chosen = permutation[j];
-        permutation[j] = permutation[i];
-        permutation[i] = chosen;
+        const int64_t chosen = choose(bits, permutation, size, i);
         const double *row = matrix + chosen * 10;
         for (int c = 0; c < 10; c++) {
             s[c] += row[c];
@@ -70,11 +77,7 @@ void limit_shuffle_gather(bits *bits, int64_t *permutation, int64_t size, const 
                           int64_t stride, int64_t n, double *sum, double *square)
 {
     for (int64_t i = 0; i < n; i++) {
-        const uint64_t below = (uint64_t)(size - i);
-        const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
-        const int64_t chosen = permutation[j];
-        permutation[j] = permutation[i];
-        permutation[i] = chosen;
+        const int64_t chosen = choose(bits, permutation, size, i);
         const double *row = matrix + chosen * stride;
         for (int64_t c = 0; c < stride; c++) {
             sum[c] += row[c];
@@ -89,11 +92,7 @@ void limit_shuffle_gather_1(bits *bits, int64_t *permutation, int64_t size,
 {
     double sum = 0.0, square = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        const uint64_t below = (uint64_t)(size - i);
-        const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
-        const int64_t chosen = permutation[j];
-        permutation[j] = permutation[i];
-        permutation[i] = chosen;
+        const int64_t chosen = choose(bits, permutation, size, i);
         sum += values[chosen];
         square += values[chosen] * values[chosen];
     }

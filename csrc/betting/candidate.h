@@ -19,7 +19,7 @@
 #include "stakes.h"
 
 /* Adds to slope and curve of each bet what one value adds. Called before the wealth changes. */
-ALWAYS_INLINE void lean(const pb_scaled *bets, const pb_scaled_value *value, const wager *w,
+ALWAYS_INLINE void lean(const pb_scaled *bets, const pb_scaled_value *value, const outcome *w,
                         pb_candidate *ahead, const int n_vectors)
 {
     const double x = w->x, m = w->m, edge = x - m, tilt = w->tilt;
@@ -55,7 +55,7 @@ ALWAYS_INLINE double play_all(const pb_scaled *bets, pb_candidate *candidate, in
 {
     double peak = 0.0;
     for (int64_t t = first; t < last; t++) {
-        const wager w = wager_on(bets, side, candidate->mean, values + t, t, sum);
+        const outcome w = outcome_of(bets, side, candidate->mean, values + t, t, sum);
         if (is_ahead && !w.floored)
             lean(bets, values + t, &w, candidate, n_vectors);
         peak = larger(peak, stake_all(bets, values + t, &w, candidate->capital, n_vectors));

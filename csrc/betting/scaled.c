@@ -96,7 +96,7 @@ WIDE void pb_scaled_play(const pb_scaled *bets, int side, double mean,
                          pb_scaled_wealth *wealth, double *log_wealth)
 {
     for (int64_t t = first; t < last; t++) {
-        const wager w = wager_on(bets, side, mean, values + t, t, sum);
+        const outcome w = outcome_of(bets, side, mean, values + t, t, sum);
         const double total = stake_once(bets, values + t, &w, wealth->capital);
         log_wealth[t - first] = log(total) + SHIFT * wealth->shifts * 0x1.62e42fefa39efp-1;
         shift(wealth, total);

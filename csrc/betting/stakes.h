@@ -33,12 +33,12 @@ typedef struct {
     double per_m;
     double tilt;
     int floored; /* 1 if the conditional mean was not positive */
-} wager;
+} outcome;
 
-ALWAYS_INLINE wager wager_on(const pb_scaled *bets, int side, double mean,
+ALWAYS_INLINE outcome outcome_of(const pb_scaled *bets, int side, double mean,
                              const pb_scaled_value *value, int64_t t, double sum)
 {
-    wager w;
+    outcome w;
     const double per_left = 1.0 / left_before(bets, t);
     const double m = (bets->size * mean - bets->drained * sum) * per_left;
     w.x = side ? 1.0 - value->x : value->x;
@@ -57,7 +57,7 @@ ALWAYS_INLINE wager wager_on(const pb_scaled *bets, int side, double mean,
 
 /* Multiplies the wealth of each bet; returns the total. */
 ALWAYS_INLINE double stake_all(const pb_scaled *bets, const pb_scaled_value *value,
-                               const wager *w, double *capital, const int n_vectors)
+                               const outcome *w, double *capital, const int n_vectors)
 {
     const vector edge = ALL(w->x - w->m), per_m = ALL(w->per_m);
     vector total = ALL(0.0);
@@ -75,7 +75,7 @@ ALWAYS_INLINE double stake_all(const pb_scaled *bets, const pb_scaled_value *val
 }
 
 ALWAYS_INLINE double stake_once(const pb_scaled *bets, const pb_scaled_value *value,
-                                const wager *w, double *capital)
+                                const outcome *w, double *capital)
 {
     return bets->n_bets > 4 * LANES ? stake_all(bets, value, w, capital, MOST_VECTORS)
                                     : stake_all(bets, value, w, capital, 4);

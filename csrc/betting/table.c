@@ -60,12 +60,12 @@ DEFINE_GATHER(gather_int64, int64_t)
 
 static int gather(const pb_table *t, int64_t item, const int64_t *arms, int64_t n, double *out)
 {
-    switch (t->cell) {
-    case PB_CELL_FLOAT32: return gather_float32(t, item, arms, n, out);
-    case PB_CELL_UINT8: return gather_uint8(t, item, arms, n, out);
-    case PB_CELL_INT8: return gather_int8(t, item, arms, n, out);
-    case PB_CELL_INT32: return gather_int32(t, item, arms, n, out);
-    case PB_CELL_INT64: return gather_int64(t, item, arms, n, out);
+    switch (t->type) {
+    case PB_FLOAT32: return gather_float32(t, item, arms, n, out);
+    case PB_UINT8: return gather_uint8(t, item, arms, n, out);
+    case PB_INT8: return gather_int8(t, item, arms, n, out);
+    case PB_INT32: return gather_int32(t, item, arms, n, out);
+    case PB_INT64: return gather_int64(t, item, arms, n, out);
     default: return gather_float64(t, item, arms, n, out);
     }
 }

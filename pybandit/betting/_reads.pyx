@@ -6,21 +6,19 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from pybandit._shared._csrc cimport pb_bitgen, pb_bitgen_permutation
-from pybandit._shared.bits cimport bitgen_of
-from pybandit.betting._csrc cimport (
-    PB_CELL_FLOAT32, PB_CELL_FLOAT64, PB_CELL_INT8, PB_CELL_INT32, PB_CELL_INT64, PB_CELL_UINT8,
-    pb_table, pb_table_gather,
+from pybandit._shared._csrc cimport (
+    PB_FLOAT32, PB_FLOAT64, PB_INT8, PB_INT32, PB_INT64, PB_UINT8, pb_bitgen, pb_bitgen_permutation,
 )
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.betting._csrc cimport pb_table, pb_table_gather
 from pybandit.betting._kernels cimport Books, LeaderRace, Race
 from pybandit.betting._rejects cimport Rejects
 
 cnp.import_array()
 
-CELLS = {np.dtype(name): cell for name, cell in {
-    "float64": PB_CELL_FLOAT64, "float32": PB_CELL_FLOAT32, "bool": PB_CELL_UINT8,
-    "uint8": PB_CELL_UINT8, "int8": PB_CELL_INT8, "int32": PB_CELL_INT32,
-    "int64": PB_CELL_INT64}.items()}
+CELLS = {np.dtype(name): kind for name, kind in {
+    "float64": PB_FLOAT64, "float32": PB_FLOAT32, "bool": PB_UINT8, "uint8": PB_UINT8,
+    "int8": PB_INT8, "int32": PB_INT32, "int64": PB_INT64}.items()}
 
 
 def permutation(rng, int64_t n):
@@ -50,7 +48,7 @@ cdef class Table:
         self.values = values
         self.table.cells = <const char *>cnp.PyArray_DATA(values)
         self.table.item_stride, self.table.arm_stride = values.strides
-        self.table.cell = CELLS[values.dtype]
+        self.table.type = CELLS[values.dtype]
         self.table.low, self.table.high, self.table.most = limits
         self.table.most *= 1 + 1e-12
         self.most, self.give_back = most or 0, give_back

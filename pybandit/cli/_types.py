@@ -1,6 +1,7 @@
 """Types of command-line arguments, for argparse."""
 
 import argparse
+import csv
 import math
 import os
 import pathlib
@@ -48,6 +49,11 @@ def at_least(minimum):
         return number
 
     return integer
+
+
+def names(text):
+    """Return the names in a comma-separated list; names with a comma are quoted."""
+    return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
 
 
 def number_of(text):

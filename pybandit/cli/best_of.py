@@ -1,7 +1,6 @@
 """`pybandit best-of`, which finds the best column of a table of scores."""
 
 import argparse
-import csv
 import json
 import math
 import sys
@@ -12,7 +11,7 @@ import numpy as np
 from pybandit._shared.drawing import percent
 from pybandit._shared.files import reason_of
 from pybandit.cli._text import aligned, short, warned
-from pybandit.cli._types import at_least, picture
+from pybandit.cli._types import at_least, names, picture
 
 # Maximum numbers of rows printed, and of eliminated models among them.
 MOST_ROWS, RUNNERS_UP = 40, 4
@@ -96,19 +95,19 @@ def add(commands):
     command.add_argument("--decimal", choices=(".", ","),
                          help="decimal sign (default: detected)")
     command.add_argument("--sheet", metavar="NAME", help="sheet of the workbook")
-    command.add_argument("--columns", type=_names, action="extend", metavar="A,B,...",
+    command.add_argument("--columns", type=names, action="extend", metavar="A,B,...",
                          help="the columns of models; for a file with one line per score, the "
                               "columns of model, item and score")
-    command.add_argument("--drop", type=_names, action="extend", default=[], metavar="A,B,...",
+    command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B,...",
                          help="columns to leave out")
     command.add_argument("--models", choices=("columns", "rows"),
                          help="rows: each line is a model, each column an item (default: columns; "
                               "a table that looks like rows is rejected)")
     command.add_argument("--items", metavar="NAME", help="column of the labels of items")
-    command.add_argument("--metric", type=_names, action="extend", metavar="A,B,...",
+    command.add_argument("--metric", type=names, action="extend", metavar="A,B,...",
                          help="metric or scorer to read from log files; several names if tasks "
                               "have different ones")
-    command.add_argument("--filter", type=_names, action="extend", metavar="A,B,...",
+    command.add_argument("--filter", type=names, action="extend", metavar="A,B,...",
                          help="filter, prompt or perturbation to read from log files")
     command.add_argument("--failed", type=float, metavar="X",
                          help="score of failures in log files (default: failures are rejected)")
@@ -261,11 +260,6 @@ def _digits(result):
     """Return the number of decimals that shows a thousandth of the range."""
     low, high = result.value_range
     return max(0, 3 - math.floor(math.log10(high - low)))
-
-
-def _names(text):
-    """Return the names in a comma-separated list; names with a comma are quoted."""
-    return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
 
 
 def _delimiter(text):

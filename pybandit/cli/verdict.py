@@ -1,13 +1,12 @@
 """`pybandit verdict`, which says which of two models is better, or which of many are not worse."""
 
 import argparse
-import csv
 import json
 import sys
 
 from pybandit._shared.files import reason_of
 from pybandit.cli._text import aligned, short, warned
-from pybandit.cli._types import at_least, picture
+from pybandit.cli._types import at_least, names, picture
 
 EPILOG = """\
 With two files, each has the scores of one model on the same items: two log files of an
@@ -46,9 +45,9 @@ def add(commands):
                          help="test at the end, beside the bets (default %(default)s)")
     command.add_argument("--seed", type=at_least(0), default=0, metavar="N",
                          help="seed of the order of the items (default %(default)s)")
-    command.add_argument("--metric", type=_names, action="extend", metavar="A,B,...",
+    command.add_argument("--metric", type=names, action="extend", metavar="A,B,...",
                          help="metric or scorer to read from log files")
-    command.add_argument("--filter", type=_names, action="extend", metavar="A,B,...",
+    command.add_argument("--filter", type=names, action="extend", metavar="A,B,...",
                          help="filter, prompt or perturbation to read from log files")
     command.add_argument("--failed", type=_failed, metavar="X",
                          help="score of failures in log files, or skip: leave out such items for "
@@ -85,7 +84,7 @@ def run(arguments):
 def _verdict(arguments):
     """Return the `Verdict` of two models, or the `TiedSet` of more."""
     from pybandit.evaluation import read_scores, tied_set, verdict
-    from pybandit.evaluation._verdict import Column
+    from pybandit.evaluation._verdict_input import Column
     from pybandit.tables._logs.read import log_paths
     from pybandit.tables._table import Scores
 
@@ -156,11 +155,6 @@ def _save_plot(result, path):
               f"{reason_of(error)}", file=sys.stderr)
         return 2
     return 0
-
-
-def _names(text):
-    """Return the names in a comma-separated list; names with a comma are quoted."""
-    return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
 
 
 def _failed(text):

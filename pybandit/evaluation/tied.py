@@ -22,8 +22,8 @@ from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints, Rng
 from pybandit.betting._scaled import log_wealth
 from pybandit.evaluation._reading import read_scores
-from pybandit.evaluation._verdict import check_planned, is_at_ends, means_of_clusters
 from pybandit.evaluation._verdict_bets import SHARE, bounds
+from pybandit.evaluation._verdict_input import check_planned, is_at_ends, means_of_clusters
 from pybandit.tables._table import Scores
 
 __all__ = ["TiedSet", "tied_set"]

@@ -48,7 +48,9 @@ def test_words_as_scores_with_an_id_column(capsys):
     lines = [f"{1000 + i},{x},{y},{str(z).upper()}" for i, (x, y, z) in
              enumerate(zip(*models.values(), strict=True))]
     Path("words.csv").write_text("\n".join(["id," + ",".join(models), *lines]))
-    check_means(best_of(capsys, "words.csv")[0], models, 0.02)
+    found = best_of(capsys, "words.csv")[0]
+    check_means(found, models, 0.02)
+    assert found["n_items"] == 60 and found["item_labels"][0].startswith("10")
 
 
 def test_a_leaderboard_with_models_in_rows(capsys):
@@ -71,7 +73,9 @@ def test_a_long_table_with_epochs_and_decimal_commas(capsys):
                   for (item, epoch), score in np.ndenumerate(models[model])]
     Path("long.csv").write_text("\r\n".join(["model;question_id;epoch;score", *lines]),
                                 encoding="utf-8-sig")
-    check_means(best_of(capsys, "long.csv")[0], models)
+    found = best_of(capsys, "long.csv")[0]
+    check_means(found, models)
+    assert found["n_items"] == 12
 
 
 def test_packed_json_lines(capsys):
@@ -82,7 +86,9 @@ def test_packed_json_lines(capsys):
             for item in rng.permutation(30).tolist():
                 print(json.dumps({"model": model, "prompt": f"Question, {item}?", "passed":
                                   bool(models[model][item]), "latency_ms": item * 7}), file=file)
-    check_means(best_of(capsys, "runs.jsonl.gz")[0], models, 0.02)
+    found = best_of(capsys, "runs.jsonl.gz")[0]
+    check_means(found, models, 0.02)
+    assert found["n_items"] == 30
 
 
 def test_a_workbook_of_ratings(capsys):

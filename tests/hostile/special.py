@@ -29,10 +29,11 @@ def attacked(folder, readers, files, suffix, is_folder=False):
 
 
 def check_refused(found, error="UnreadableFileError", least=10):
-    """Assert that every file was refused for its reason."""
+    """Assert that every file was refused for its reason; return their number."""
     assert len(found) >= least
     for outcome, words in found:
         outcome.refused("FileNotFoundError" if is_missing(outcome) else error, *words)
+    return len(found)
 
 
 def is_missing(outcome):

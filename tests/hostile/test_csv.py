@@ -101,7 +101,8 @@ LAB = {
 
 
 def test_hostile_tables_of_scores_are_refused(tmp_path):
-    check_refused(attacked(tmp_path, "best_of", scores(), ".csv"), "ValueError", 22)
+    found = attacked(tmp_path, "best_of", scores(), ".csv")
+    assert check_refused(found, "ValueError", 22) >= len(scores())
 
 
 def test_lost_scores_take_no_more_resources_than_others(tmp_path):
@@ -117,7 +118,7 @@ def test_hostile_laboratory_tables_are_refused(tmp_path):
     for reader, files in LAB.items():
         folder = tmp_path / reader
         folder.mkdir()
-        check_refused(attacked(folder, reader, files, ".csv"), least=18)
+        assert check_refused(attacked(folder, reader, files, ".csv"), least=18) >= len(files)
 
 
 def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):

@@ -152,17 +152,17 @@ def twice(parts):
 
 
 def check(found, least):
-    """Assert that all files were refused; the error of a folder says that it has no logs."""
-    check_refused([(outcome, ["it has none"] if "/folder." in outcome.path else words)
-                   for outcome, words in found], least=least)
+    """Assert that all files were refused; return their number. A folder has no logs."""
+    return check_refused([(outcome, ["it has none"] if "/folder." in outcome.path else words)
+                          for outcome, words in found], least=least)
 
 
 def test_hostile_json_is_refused(tmp_path):
-    check(attacked(tmp_path, "logs", jsons(), ".json"), 28)
+    assert check(attacked(tmp_path, "logs", jsons(), ".json"), 28) >= len(jsons())
 
 
 def test_hostile_json_lines_are_refused(tmp_path):
-    check(attacked(tmp_path, "logs", lines(), ".jsonl"), 18)
+    assert check(attacked(tmp_path, "logs", lines(), ".jsonl"), 18) >= len(lines())
 
 
 def test_hostile_archives_are_refused(tmp_path):

@@ -4,10 +4,10 @@
 
 enum { ITEMS = 40, ARMS = 7 };
 
-static pb_table table_of(const void *cells, pb_cell cell, int64_t size)
+static pb_table table_of(const void *cells, pb_cell_type type, int64_t size)
 {
     return (pb_table){.cells = cells, .item_stride = ARMS * size, .arm_stride = size,
-                      .cell = cell, .low = -3.0, .high = 100.0, .most = 50.0};
+                      .type = type, .low = -3.0, .high = 100.0, .most = 50.0};
 }
 
 /* Every type of cell gives the values of its cells, in the order of items and arms. */
@@ -27,9 +27,9 @@ static void types_are_read(void)
         longs[i] = value;
     }
     const pb_table tables[] = {
-        table_of(doubles, PB_CELL_FLOAT64, 8), table_of(floats, PB_CELL_FLOAT32, 4),
-        table_of(bytes, PB_CELL_UINT8, 1), table_of(signed_bytes, PB_CELL_INT8, 1),
-        table_of(ints, PB_CELL_INT32, 4), table_of(longs, PB_CELL_INT64, 8)};
+        table_of(doubles, PB_FLOAT64, 8), table_of(floats, PB_FLOAT32, 4),
+        table_of(bytes, PB_UINT8, 1), table_of(signed_bytes, PB_INT8, 1),
+        table_of(ints, PB_INT32, 4), table_of(longs, PB_INT64, 8)};
     const int64_t items[] = {39, 0, 17, 17, 5}, arms[] = {0, 2, 6};
     double out[15];
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
@@ -45,7 +45,7 @@ static void types_are_read(void)
 static void invalid_rewards_are_found(void)
 {
     double cells[ITEMS * ARMS] = {0.0};
-    const pb_table table = table_of(cells, PB_CELL_FLOAT64, 8);
+    const pb_table table = table_of(cells, PB_FLOAT64, 8);
     int64_t items[ITEMS];
     double out[ITEMS * 2];
     const int64_t arms[] = {1, 4}, others[] = {1, 5};
@@ -66,7 +66,7 @@ static void strides_are_followed(void)
     for (int i = 0; i < ITEMS * ARMS; i++)
         cells[i] = i % 31;
     const pb_table turned = {.cells = (const char *)(cells + ITEMS * ARMS - 1),
-                             .item_stride = -ARMS * 4, .arm_stride = -4, .cell = PB_CELL_INT32,
+                             .item_stride = -ARMS * 4, .arm_stride = -4, .type = PB_INT32,
                              .low = 0.0, .high = 31.0, .most = 31.0};
     const int64_t items[] = {0, 39, 20}, arms[] = {0, 3, 6};
     double out[9];

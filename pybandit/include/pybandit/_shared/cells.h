@@ -15,7 +15,9 @@ typedef enum {
     PB_FLOAT64 = 0,
     PB_FLOAT32 = 1,
     PB_UINT8 = 2,  /* also for booleans, which are 0 or 1 */
-    PB_INT8 = 3
+    PB_INT8 = 3,
+    PB_INT32 = 4,  /* PB_INT32 and PB_INT64 are for pb_table only (betting/table.h), */
+    PB_INT64 = 5   /* not for the functions of this header and not for pb_factors */
 } pb_cell_type;
 
 /* Returns the size of a cell in bytes. */

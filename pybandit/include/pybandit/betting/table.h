@@ -3,26 +3,18 @@
 
 #include <stdint.h>
 
+#include "pybandit/_shared/cells.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Types of cells; booleans are PB_CELL_UINT8. */
-typedef enum {
-    PB_CELL_FLOAT64 = 0,
-    PB_CELL_FLOAT32 = 1,
-    PB_CELL_UINT8 = 2,
-    PB_CELL_INT8 = 3,
-    PB_CELL_INT32 = 4,
-    PB_CELL_INT64 = 5
-} pb_cell;
 
 /* A table of rewards in memory, one row per item, and the limits of valid rewards. */
 typedef struct {
     const char *cells;    /* of item 0 and arm 0, aligned; owned by the caller */
     int64_t item_stride;  /* bytes from an item to the next */
     int64_t arm_stride;   /* bytes from an arm to the next */
-    pb_cell cell;
+    pb_cell_type type;    /* of the cells */
     double low, high;     /* of a reward */
     double most;          /* largest difference of two rewards of one item */
 } pb_table;
