@@ -15,11 +15,10 @@ __all__ = ["batch_racing_batches", "batch_racing_pulls", "batch_sar_error"]
 
 
 def batch_racing_pulls(means: ArrayLike, k: int = 1, *, delta: float = 0.05) -> Floats:
-    r"""Return the number of pulls that suffices for `BatchRacing` to decide each arm.
+    """Return the number of pulls that suffices for `BatchRacing` to decide each arm.
 
-    :math:`\bar T_i` of Jun et al. 2016, Section 3. With probability at least
-    ``1 - delta``, an arm is accepted or rejected by the time that it and all other survivors have
-    this many pulls.
+    T_i of Jun et al. 2016, Section 3. With probability at least ``1 - delta``, an arm is accepted
+    or rejected by the time that it and all other survivors have this many pulls.
 
     Parameters
     ----------
@@ -42,10 +41,10 @@ def batch_racing_pulls(means: ArrayLike, k: int = 1, *, delta: float = 0.05) -> 
 
     Notes
     -----
-    :math:`\bar T_i = 1 + \lfloor 64 \Delta_i^{-2} \ln((2 / \omega) \log_2(192
-    \Delta_i^{-2} / \omega)) \rfloor` with :math:`\omega = \sqrt{\delta / (6 n)}`. The gap
-    :math:`\Delta_i` is the distance to the best rejected mean for the k best arms and to
-    the worst accepted mean for the others. O(n log n).
+    ``T_i = 1 + floor(64 / gap_i^2 * log(2 / omega * log2(192 / (gap_i^2 omega))))`` with
+    ``omega = sqrt(delta / (6 n))``, n the number of arms. The gap of an arm is the distance to the
+    best rejected mean for the k best arms and to the worst accepted mean for the others. O(n log
+    n).
 
     Examples
     --------
@@ -64,11 +63,10 @@ def batch_racing_pulls(means: ArrayLike, k: int = 1, *, delta: float = 0.05) -> 
 
 def batch_racing_batches(means: ArrayLike, k: int = 1, *, batch_size: int,
                          max_repeats: int | None = None, delta: float = 0.05) -> float:
-    r"""Return the number of batches within which `BatchRacing` ends (Theorem 1).
+    """Return the number of batches within which `BatchRacing` ends (Theorem 1).
 
-    The batch complexity :math:`M_{b,r}` of Jun et al. 2016, Eq. 7. With probability at
-    least ``1 - delta``, `BatchRacing` returns the k best arms after at most this many
-    batches.
+    The batch complexity M_{b,r} of Jun et al. 2016, Eq. 7. With probability at least ``1 - delta``,
+    `BatchRacing` returns the k best arms after at most this many batches.
 
     Parameters
     ----------
@@ -91,10 +89,9 @@ def batch_racing_batches(means: ArrayLike, k: int = 1, *, batch_size: int,
 
     Notes
     -----
-    For b ≥ 2, :math:`M_{b,r} = \bar T_{(1)} / r' + (1/b) \sum_{i > \lfloor b/r' \rfloor}
-    \bar T_{(i)} + \ln n + n / b + 1 / r' + 2`, where :math:`\bar T_{(1)} \ge \bar T_{(2)}
-    \ge \dots` are the pulls of `batch_racing_pulls` and :math:`r' = \min(r, \lfloor b / 2
-    \rfloor)`. For b = 1 it is :math:`\sum_i \bar T_i`. O(n log n).
+    For b >= 2 it is ``T_1 / r' + sum(T_i for i > floor(b / r')) / b + log(n) + n / b + 1 / r' +
+    2``, where ``T_1 >= T_2 >= ...`` are the pulls of `batch_racing_pulls` and ``r' = min(r,
+    floor(b / 2))``. For b = 1 it is the sum of all T_i. O(n log n).
 
     Examples
     --------
@@ -115,7 +112,7 @@ def batch_racing_batches(means: ArrayLike, k: int = 1, *, batch_size: int,
 
 def batch_sar_error(means: ArrayLike, k: int = 1, *, batch_size: int, max_batches: int,
                     max_repeats: int | None = None) -> float:
-    r"""Return the bound on the probability that `BatchSAR` errs (Theorem 2).
+    """Return the bound on the probability that `BatchSAR` errs (Theorem 2).
 
     Jun et al. 2016, Theorem 2: an upper bound on the probability that `BatchSAR` does not return
     exactly the k best arms. With few batches the bound exceeds 1 and says nothing.
@@ -146,11 +143,10 @@ def batch_sar_error(means: ArrayLike, k: int = 1, *, batch_size: int, max_batche
 
     Notes
     -----
-    :math:`2 n^2 \exp(-(B - \sum_{i > \tilde n} \lceil b / i \rceil / b - c_1 / b) / (8
-    H_3))` with :math:`\tilde n = \min(n, \max(\lceil b / r \rceil, 2))`, :math:`c_1 = b +
-    \tilde n \min(r, \lceil b / 2 \rceil) + n` and :math:`H_3 = (1/b)(\tilde n / 2 +
-    \sum_{i > \tilde n} 1 / i) \max_{i = 2, \tilde n + 1, \dots, n} i \Delta_{(i)}^{-2}`
-    (Eq. 9), where :math:`\Delta_{(i)}` are the gaps in increasing order. O(n log n).
+    ``2 n^2 exp(-(B - sum(ceil(b / i) for i > n') / b - c / b) / (8 H))`` with ``n' = min(n,
+    max(ceil(b / r), 2))``, ``c = b + n' min(r, ceil(b / 2)) + n`` and ``H = (n' / 2 + sum(1 / i
+    for i > n')) / b * max(i / gap_i^2 for i = 2, n' + 1, ..., n)`` (H_3, Eq. 9), where gap_i are
+    the gaps in increasing order. O(n log n).
 
     Examples
     --------

@@ -18,7 +18,7 @@ __all__ = ["halving_least_pulls", "normal_variance_interval", "sequential_halvin
 
 
 def sequential_halving_error(means: ArrayLike, *, budget: int) -> float:
-    r"""Return the bound on the probability that `SequentialHalving` errs.
+    """Return the bound on the probability that `SequentialHalving` errs.
 
     Theorem of Karnin, Koren and Somekh 2013, Eq. 1 of Lalitha et al. 2023. It holds for
     rewards in [0, 1] and without reuse of earlier stages. The bound exceeds 1, and then
@@ -43,9 +43,8 @@ def sequential_halving_error(means: ArrayLike, *, budget: int) -> float:
 
     Notes
     -----
-    :math:`3 \log_2 K \exp(-n / (8 H_2 \log_2 K))` with :math:`H_2 = \max_{i \ge 2} i /
-    \Delta_i^2`, arms in decreasing order of their means and :math:`\Delta_i` the distance
-    to the best mean. O(K log K).
+    ``3 log2(K) exp(-n / (8 H log2(K)))`` with ``H = max(i / gap_i^2 for i >= 2)`` (H_2), arms in
+    decreasing order of their means and gap_i the distance to the best mean. O(K log K).
 
     Examples
     --------
@@ -64,7 +63,7 @@ def sequential_halving_error(means: ArrayLike, *, budget: int) -> float:
 
 def shvar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
                 shares: str = "any") -> float:
-    r"""Return the bound on the probability that `SHVar` errs (Theorems 3 and 4).
+    """Return the bound on the probability that `SHVar` errs (Theorems 3 and 4).
 
     Lalitha et al. 2023. It holds for normal rewards and without reuse of earlier stages.
     The bound exceeds 1, and then says nothing, for small budgets.
@@ -99,11 +98,10 @@ def shvar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
 
     Notes
     -----
-    With :math:`m = \lceil \log_2 K \rceil` stages of :math:`n_s = \lfloor n / m \rfloor`
-    pulls: Theorem 3 is :math:`2 m \exp(-n_s \Delta^2 / (4 \sum_j \sigma_j^2))`, and
-    Theorem 4 is :math:`2 m \exp(-(n_s / K - 1) \Delta^2 / (4 \sigma_{\max}^2))`, where
-    :math:`\Delta` is the gap between the two best means. The paper prints :math:`n - K
-    \log K` in Theorem 4; its proof gives :math:`n - K \log_2 K`, as here. O(K).
+    With ``m = ceil(log2(K))`` stages of ``n_s = floor(n / m)`` pulls: Theorem 3 is ``2 m exp(-n_s
+    gap^2 / (4 sum(sigma_j^2)))``, and Theorem 4 is ``2 m exp(-(n_s / K - 1) gap^2 / (4
+    max(sigma_j^2)))``, where gap is that between the two best means. The paper prints ``n - K
+    log(K)`` in Theorem 4; its proof gives ``n - K log2(K)``, as here. O(K).
 
     Examples
     --------
@@ -125,7 +123,7 @@ def shvar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
 
 def shadavar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
                    delta: float = 0.05) -> float:
-    r"""Return the bound on the probability that `SHAdaVar` errs (Theorem 5, corrected).
+    """Return the bound on the probability that `SHAdaVar` errs (Theorem 5, corrected).
 
     Lalitha et al. 2023. It holds for normal rewards and without reuse of earlier stages.
     The bound exceeds 1, and then says nothing, for small budgets and for a large `delta`.
@@ -153,16 +151,12 @@ def shadavar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
 
     Notes
     -----
-    :math:`2 m \exp(-\alpha (n_s / K - 1) \Delta^2 / (4 \sigma_{\max}^2)) + 2 K n \delta`
-    with :math:`m = \lceil \log_2 K \rceil`, :math:`n_s = \lfloor n / m \rfloor`, and
-
-    .. math:: \alpha = \frac{1 - 2 x}{1 + 2 x + 2 x^2}, \quad
-              x = \sqrt{\frac{\log(1 / \delta)}{n_s / K - 2}},
-
-    or :math:`\alpha = 0` if this is negative or :math:`n_s / K \le 2`. The last term
-    bounds the probability that an inequality of Lemma 2 fails for some arm and number of
-    pulls in a stage. The paper leaves it out, and has n in place of :math:`n_s` in
-    :math:`\alpha`. Its :math:`\log(K n / \delta)` is obtained by passing ``delta / (K *
+    ``2 m exp(-alpha (n_s / K - 1) gap^2 / (4 max(sigma_j^2))) + 2 K n delta`` with ``m =
+    ceil(log2(K))``, ``n_s = floor(n / m)``, ``x = sqrt(log(1 / delta) / (n_s / K - 2))`` and
+    ``alpha = (1 - 2 x) / (1 + 2 x + 2 x^2)``, or 0 if this is negative or ``n_s / K <= 2``. The
+    last term bounds the probability that an inequality of Lemma 2 fails for some arm and number of
+    pulls in a stage. The paper leaves it out, and has n in place of n_s in alpha. Its
+    ``log(K n / delta)`` is obtained by passing ``delta / (K *
     n)``. O(K).
 
     Examples
@@ -182,7 +176,7 @@ def shadavar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
 
 def halving_least_pulls(*, noise_std: ArrayLike, stage_pulls: float,
                         delta: float | None = None) -> Any:
-    r"""Return the number of pulls that each arm of a stage has at least (Lemmas 7 and 8).
+    """Return the number of pulls that each arm of a stage has at least (Lemmas 7 and 8).
 
     Lower bounds of Lalitha et al. 2023, Appendices B and C, on the pulls of the arms in
     one stage of `SHVar` or `SHAdaVar`.
@@ -209,8 +203,8 @@ def halving_least_pulls(*, noise_std: ArrayLike, stage_pulls: float,
 
     Notes
     -----
-    :math:`\alpha\, (\sigma_i^2 / \sigma_{\max}^2) (n_s / K - 1)` with :math:`\alpha = 1`
-    for `SHVar` and that of `shadavar_error` otherwise. O(K).
+    ``alpha sigma_i^2 / max(sigma_j^2) * (n_s / K - 1)`` with ``alpha = 1`` for `SHVar` and that of
+    `shadavar_error` otherwise. O(K).
 
     Examples
     --------
@@ -229,7 +223,7 @@ def halving_least_pulls(*, noise_std: ArrayLike, stage_pulls: float,
 
 
 def normal_variance_interval(n: ArrayLike, variance: ArrayLike, *, delta: float) -> Any:
-    r"""Return bounds on the variance of normal values (Lemma 2 and Eq. 7).
+    """Return bounds on the variance of normal values (Lemma 2 and Eq. 7).
 
     Lalitha et al. 2023, after Laurent and Massart 2000. Each of the two bounds is wrong
     with probability at most `delta`.
@@ -255,8 +249,8 @@ def normal_variance_interval(n: ArrayLike, variance: ArrayLike, *, delta: float)
 
     Notes
     -----
-    With :math:`x = \sqrt{\log(1 / \delta) / (n - 1)}`: :math:`\hat\sigma^2 / (1 + 2 x + 2
-    x^2)` and :math:`\hat\sigma^2 / (1 - 2 x)`. `SHAdaVar` pulls the arm whose upper bound
+    With ``x = sqrt(log(1 / delta) / (n - 1))``: ``s^2 / (1 + 2 x + 2 x^2)`` and ``s^2 / (1 - 2
+    x)``, s^2 the sample variance. `SHAdaVar` pulls the arm whose upper bound
     divided by its pulls is largest.
 
     Examples

@@ -21,7 +21,7 @@ __all__ = ["bayes_gap_error"]
 def bayes_gap_error(means: ArrayLike, *, budget: int, noise_std: float,
                     prior_variances: ArrayLike | None = None, prior_std: float = 1.0,
                     epsilon: float = 0.0) -> float:
-    r"""Return the bound on the probability that `BayesGap` errs (Theorem 1).
+    """Return the bound on the probability that `BayesGap` errs (Theorem 1).
 
     Hoffman et al. 2014, Theorem 1: probability that the recommended arm is more than `epsilon`
     below the best, at most, if beta is that of the true gaps and each arm is pulled at least
@@ -55,10 +55,9 @@ def bayes_gap_error(means: ArrayLike, *, budget: int, noise_std: float,
 
     Notes
     -----
-    :math:`K T e^{-\beta^2 / 2}` with :math:`\beta^2 = ((T - K) / \sigma^2 + \sum_k
-    \|x_k\|^{-2} / \eta^2) / (4 H)` (Eq. 9), 0 if this is negative, :math:`H = \sum_k \max((\Delta_k
-    + \epsilon) / 2, \epsilon)^{-2}`, and :math:`\Delta_k` the distance to the best mean, for
-    the best arm to the next one. O(K).
+    ``K T exp(-beta^2 / 2)`` with ``beta^2 = ((T - K) / sigma^2 + sum(1 / |x_k|^2) / eta^2) / (4
+    H)`` (Eq. 9), 0 if this is negative, ``H = sum(1 / max((gap_k + epsilon) / 2, epsilon)^2)``, and
+    gap_k the distance to the best mean, for the best arm to the next one. O(K).
 
     Examples
     --------

@@ -17,7 +17,7 @@ __all__ = ["bernoulli_regret_rate", "thompson_regret", "ucb1_regret", "ucb_v_reg
 
 
 def ucb1_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
-    r"""Return a bound on the expected regret of `UCB1` after n pulls.
+    """Return a bound on the expected regret of `UCB1` after n pulls.
 
     Neufeld et al. 2014, Eq. 4 (Auer et al. 2002).
 
@@ -39,7 +39,7 @@ def ucb1_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
 
     Notes
     -----
-    :math:`\sum_{\Delta_k > 0} 8 \ln(n) / \Delta_k + (1 + \pi^2 / 3) \Delta_k`, for rewards in
+    ``sum(8 log(n) / gap_k + (1 + pi^2 / 3) gap_k)`` over the positive gaps, for rewards in
     [0, 1].
 
     Examples
@@ -54,7 +54,7 @@ def ucb1_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
 
 def ucb_v_regret(gaps: ArrayLike, n: ArrayLike, *, noise_std: ArrayLike,
                  constant: float = 10.0) -> Any:
-    r"""Return a bound on the expected regret of `UCBV` with c = 1 and zeta = 1.2.
+    """Return a bound on the expected regret of `UCBV` with c = 1 and zeta = 1.2.
 
     Neufeld et al. 2014, Eq. 5 (Audibert et al. 2009).
 
@@ -80,7 +80,7 @@ def ucb_v_regret(gaps: ArrayLike, n: ArrayLike, *, noise_std: ArrayLike,
 
     Notes
     -----
-    :math:`c_\zeta \sum_{\Delta_k > 0} (V_k / \Delta_k + 2) \ln n`, for rewards in [0, 1].
+    ``constant * sum(V_k / gap_k + 2) log(n)`` over the positive gaps, for rewards in [0, 1].
 
     Examples
     --------
@@ -101,7 +101,7 @@ def ucb_v_regret(gaps: ArrayLike, n: ArrayLike, *, noise_std: ArrayLike,
 
 
 def thompson_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
-    r"""Return the order of the regret of `ThompsonSampling` with Bernoulli draws.
+    """Return the order of the regret of `ThompsonSampling` with Bernoulli draws.
 
     Neufeld et al. 2014, Eq. 7 (Agrawal and Goyal 2012).
 
@@ -123,7 +123,7 @@ def thompson_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
 
     Notes
     -----
-    :math:`(\sum_{\Delta_k > 0} \Delta_k^{-2})^2 \ln n`, for rewards in [0, 1].
+    ``sum(1 / gap_k^2)^2 log(n)`` over the positive gaps, for rewards in [0, 1].
 
     Examples
     --------
@@ -135,7 +135,7 @@ def thompson_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
 
 
 def bernoulli_regret_rate(means: ArrayLike) -> float:
-    r"""Return the least growth of the regret per log(n) with Bernoulli rewards.
+    """Return the least growth of the regret per log(n) with Bernoulli rewards.
 
     Neufeld et al. 2014, Eq. 3 (Lai and Robbins 1985): no policy that pulls bad arms
     subpolynomially often has less. It is also the leading term of the bound for `KLUCB`, Eq. 6.
@@ -157,7 +157,7 @@ def bernoulli_regret_rate(means: ArrayLike) -> float:
 
     Notes
     -----
-    :math:`\sum_{\Delta_k > 0} \Delta_k / \mathrm{kl}(\mu_k, \mu^*)`.
+    ``sum(gap_k / kl(mu_k, mu*))`` over the arms below the best mean mu*.
 
     Examples
     --------
