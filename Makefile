@@ -179,10 +179,13 @@ NAMED ?=
 portability:
 	$(PYTHON) tests/portability.py $(NAMED)
 
-# Test the hook for Inspect with Inspect itself (84 packages); `make test` fakes its protocol.
-.PHONY: inspect
+# Tests with Inspect, Optuna, GEPA and DSPy themselves, which install a hundred packages; `make test`
+# fakes them.
+.PHONY: inspect integrations
 inspect: inplace $(VENV)/.inspect
 	$(BIN)/pytest tests/evaluation/inspect_mock_models.py
+integrations: inplace $(VENV)/.optuna $(VENV)/.gepa $(VENV)/.dspy
+	$(BIN)/pytest -o python_files="real_*.py" tests/integrations
 
 # Test the built wheel with the tests of the sdist, in a fresh environment per interpreter, without
 # the sources of the package.

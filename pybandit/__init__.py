@@ -43,7 +43,7 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 # Modules that need an optional package or a compiler: not part of `from pybandit import *`.
-_OPTIONAL = ("embedding", "model_selection", "numba")
+_OPTIONAL = ("embedding", "integrations", "model_selection", "numba")
 
 __all__ = [
     "BettingRace",

@@ -28,8 +28,10 @@ class RaceStopping:
         stopped before all have started, so run all at once: ``eval(..., max_tasks=K)``.
     value_range : (float, float), default (0, 1)
         Smallest and largest possible score.
+    scorer : str, optional
+        Name of the scorer to race on; needed if the tasks have several.
     value : callable, optional
-        Converts the value of the first scorer to a number. By default, Inspect's
+        Converts the value of that scorer to a number. By default, Inspect's
         ``value_to_float()`` converts text.
     finish : bool, default False
         If True, the best tasks continue through all samples.
@@ -76,12 +78,16 @@ class RaceStopping:
     """
 
     def __init__(self, n_arms: int, *, value_range: tuple[float, float] = (0, 1),
-                 value: Any = None, finish: bool = False, **options: Any) -> None:
+                 scorer: str | None = None, value: Any = None, finish: bool = False,
+                 **options: Any) -> None:
         self._range = check_limits(value_range)
         if not isinstance(self._range, tuple):
             raise ValueError(f"value_range must be (low, high); got {shown(value_range)}")
         if not (value is None or callable(value)):
             raise TypeError(f"value must be callable or None; got {shown(value)}")
+        if not (scorer is None or isinstance(scorer, str)):
+            raise TypeError(f"scorer must be text or None; got {shown(scorer)}")
+        self.scorer = scorer
         self.n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.finish, self._value = check_flag("finish", finish), value
         self._make = partial(BettingRace, self.n_arms, value_range=self._range,
@@ -122,7 +128,7 @@ class RaceStopping:
         return require("inspect_ai.util", "inspect").EarlyStop(id=id, epoch=epoch, reason=reason)
 
     async def complete_sample(self, id: str | int, epoch: int, scores: dict[str, Any]) -> None:
-        value = next(iter(scores.values())).score.value if scores else None
+        value = self._scored(scores)
         if self._value is None and isinstance(value, str):
             value = require("inspect_ai.scorer", "inspect").value_to_float()(value)
         value = value if self._value is None else self._value(value)
@@ -135,6 +141,15 @@ class RaceStopping:
             if min(map(len, cells)) < self._epochs:
                 return
             self.race.tell(arms, items, [np.mean(list(cell.values())) for cell in cells])
+
+    def _scored(self, scores: dict[str, Any]) -> Any:
+        """Return the value of the scorer that is raced on, or None if the sample has no scores."""
+        if not scores:
+            return None
+        name = self.scorer if self.scorer is not None else next(iter(scores))
+        if name not in scores or (self.scorer is None and len(scores) > 1):
+            raise ValueError(f"scorer must be one of {sorted(scores)}; got {shown(self.scorer)}")
+        return scores[name].score.value
 
     async def complete_task(self) -> dict[str, Any]:
         race, best = self.race, [self.names[arm] for arm in self.race.recommend()]

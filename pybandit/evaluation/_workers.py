@@ -131,10 +131,11 @@ async def answer_of(anyio, future):
 
 def soon(function):
     """Return a callback for any thread that calls `function` in the current event loop."""
-    trio = sys.modules.get("trio")
-    if trio is not None and trio.lowlevel.in_trio_task():
-        call, is_over = trio.lowlevel.current_trio_token().run_sync_soon, trio.RunFinishedError
-    else:
+    trio, call = sys.modules.get("trio"), None
+    if trio is not None:
+        with contextlib.suppress(RuntimeError):  # not in a task of trio
+            call, is_over = trio.lowlevel.current_trio_token().run_sync_soon, trio.RunFinishedError
+    if call is None:
         call, is_over = asyncio.get_running_loop().call_soon_threadsafe, RuntimeError
 
     def callback(_):

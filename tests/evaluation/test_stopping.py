@@ -193,3 +193,18 @@ def test_unsuitable_tasks_are_refused(call, error):
 def test_invalid_options_are_refused_immediately(arguments, options, error):
     with pytest.raises((TypeError, ValueError), match=error):
         RaceStopping(*arguments, **options)
+
+
+def test_scorer_is_named_if_there_are_several():
+    async def told(hook, scores):
+        await hook.start_task(spec(0), samples(), 1)
+        await hook.complete_sample("q0", 1, scores)
+        return hook._scores[0, 0][1]
+
+    both = {"match": said(1.0)["match"], "closeness": said(0.25)["match"]}
+    assert asyncio.run(told(RaceStopping(2, scorer="closeness"), both)) == 0.25
+    for scorer, scores in ((None, both), ("closeness", said(1.0))):
+        with pytest.raises(ValueError, match=f"scorer must be one of .*match.*got {scorer!r}"):
+            asyncio.run(told(RaceStopping(2, scorer=scorer), scores))
+    with pytest.raises(TypeError, match="scorer must be text or None; got 5"):
+        RaceStopping(2, scorer=5)
