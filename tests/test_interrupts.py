@@ -19,6 +19,7 @@ MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
 # Methods and functions that other files interrupt.
 ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
+    "webtests/test_guardrail.py": {"Guardrail.tell_counts", "Guardrail.replay"},
     "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
                                    "ConfidenceSequence.tell", "best_of", "best_of_pairs",

@@ -103,6 +103,19 @@ def running_verdict(seconds):
     assert one.n == one.result().n == 2 * len(told)
 
 
+def guardrail(seconds):
+    """Report batches of counts, each once."""
+    one, told = pb.webtests.Guardrail(3, margin=0.1, delta=1e-9), []
+
+    def work(i):
+        one.tell_counts([9, 9, 9], [i % 10, 3, 4])
+        told.append(i)
+        assert len(one.harmed) + len(one.safe) <= 2
+
+    assert_right_or_refused(work, seconds)
+    assert one.n_batches == len(told)
+
+
 def sequence(method):
     """Return work that adds pieces in any order; each value must count once."""
     one = pb.betting.ConfidenceSequence(population_size=10**9, method=method)
@@ -254,7 +267,8 @@ SOAKS = {
     "Policy": policies(lambda: Simple(2)),
     **{f"{type(make()).__name__}: {name}": race(partial(make, block_size=20, delta=1e-9))
        for name, make in MAKERS.items() if name in ("best", "top", "sides", "told")},
-    "BudgetRace": race(budget), "CountRace": counts, "RunningVerdict": running_verdict,
+    "BudgetRace": race(budget), "CountRace": counts, "Guardrail": guardrail,
+    "RunningVerdict": running_verdict,
     **{f"ConfidenceSequence: {method}": sequence(method)
        for method in ("betting", "empirical-bernstein", "asymptotic")},
     **{name: right(lambda bandit=bandit: bandit.pull_with_costs([0, 1, 2] * 50, rng=1))

@@ -224,12 +224,16 @@ class CountRace(Initialised):
     def _tell_counts(self, trials, sums, squares, warns=False):
         """Record a batch without a warning by default: a study replays batches and warns itself."""
         with self._guard:
-            history, bets = self._race
-            batch = checked_batch(trials, sums, squares, bets.trials, self.value_range)
-            if warns and squares is None and self.value_range == (0.0, 1.0):
-                warn_of_rates(batch.trials, batch.sums)
-            self._race = (history._replace(batches=(*history.batches, batch)),
-                          after(bets, batch, self.threshold))
+            self._race = self._after(self._race, trials, sums, squares, warns)
+
+    def _after(self, race, trials, sums, squares, warns=False):
+        """Return what a `_race` is after one more batch."""
+        history, bets = race
+        batch = checked_batch(trials, sums, squares, bets.trials, self.value_range)
+        if warns and squares is None and self.value_range == (0.0, 1.0):
+            warn_of_rates(batch.trials, batch.sums)
+        return (history._replace(batches=(*history.batches, batch)),
+                after(bets, batch, self.threshold))
 
     @guarded
     def add_arm(self) -> int:

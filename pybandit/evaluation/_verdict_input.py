@@ -57,7 +57,11 @@ def means_of_clusters(clusters, values):
     if len(labels) != len(values):
         raise ValueError(f"clusters must have one label per item, {len(values)}; got {len(labels)}")
     places: dict[Any, int] = {}
-    at = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+    try:
+        at = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+    except TypeError as error:
+        raise TypeError("clusters must be labels, such as text or integers; got "
+                        f"{shown(clusters)}: {error}") from error
     sums = np.zeros((len(places), values.shape[1]))
     np.add.at(sums, at, values)
     return sums / np.bincount(at, minlength=len(places))[:, None]

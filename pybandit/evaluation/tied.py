@@ -249,11 +249,12 @@ def _settled(values, names, delta, value_range, planned, final):
         tests = (n_arms - 1) * p_values
 
     def is_out(level):
-        return (wealth >= math.log(1.0 / (share * level))) | (tests <= (1.0 - SHARE) * level)
+        # logarithms first: the inverse of a tiny level is infinite
+        return (wealth >= -math.log(share) - math.log(level)) | (tests <= (1.0 - SHARE) * level)
 
     left = np.flatnonzero(~is_out(delta))
     tied = left[np.argsort(-means[left], kind="stable")]
-    kept = np.flatnonzero(~is_out(delta / 2.0))
+    kept = np.flatnonzero(~is_out(max(delta / 2.0, np.nextafter(0.0, 1.0))))
     best = int(np.argmax(means))
     gaps = (unit - unit[:, [best]] + 1.0) / 2.0
     intervals = np.array([bounds(np.ascontiguousarray(gap), delta, planned, math.inf)
@@ -289,10 +290,13 @@ def _against(unit, delta, planned):
 def _table(scores, value_range):
     """Return the scores as an array in memory, and the names of the models."""
     scores = refuse_masks("scores", scores)
-    table = scores if isinstance(scores, Scores) else read_scores(scores)
+    try:
+        table = scores if isinstance(scores, Scores) else read_scores(scores)
+    except TypeError as error:
+        raise TypeError(f"scores must be a table, a path or a list of paths: {error}") from error
     names = tuple(map(str, table.columns)) if isinstance(table, Scores) else None
     low, high = value_range
-    values = table.values if isinstance(table, Scores) else np.asarray(table)
+    values = table.values if isinstance(table, Scores) else table
     values = check_in("scores", values,
                       f"in value_range [{low:g}, {high:g}]", lambda x: (x >= low) & (x <= high))
     if values.ndim != 2 or values.shape[1] < 2 or not len(values):

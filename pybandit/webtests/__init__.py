@@ -10,10 +10,12 @@ Examples
 ['new'] [500 500]
 """
 
+from pybandit.webtests.adjust import Cuped, Ratio
+from pybandit.webtests.guardrail import Guardrail
 from pybandit.webtests.plan import CountPlan, plan_counts
 from pybandit.webtests.report import write_report
 from pybandit.webtests.results import CountAmendment, SplitCheck, WebTestStatus
 from pybandit.webtests.webtest import WebTest
 
-__all__ = ["CountAmendment", "CountPlan", "SplitCheck", "WebTest", "WebTestStatus",
-           "plan_counts", "write_report"]
+__all__ = ["CountAmendment", "CountPlan", "Cuped", "Guardrail", "Ratio", "SplitCheck", "WebTest",
+           "WebTestStatus", "plan_counts", "write_report"]

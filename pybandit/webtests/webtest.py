@@ -270,6 +270,12 @@ class WebTest(CountTells):
         return pd.DataFrame(columns)
 
     @reading
+    def _batches(self):
+        """Return trials, sums and squares (or None) of each batch, in order."""
+        return [count_log.wide(one.body, self._names.size)
+                for one in count_log.recorded(self._study).values()]
+
+    @reading
     def _keys_known(self):
         """Return the counts of each key: {key: {name: (trials, sum[, squares])}}."""
         n_arms, names = self._names.size, self._names.tolist()
