@@ -91,20 +91,25 @@ def rank_figure(facts):
                _paths(facts, batches, ranks, Scale(batches[0], batches[-1], 38, RIGHT), y, out))
 
 
-def mean_figure(facts, batches, means):
-    """Draw `means` of the leading arms, shape (batches, followed); None below two batches."""
+def mean_figure(facts, batches, means, names=number):
+    """Draw `means` of the leading arms, shape (batches, followed); None below two batches.
+
+    `names` returns the label of a batch.
+    """
     known = means[np.isfinite(means)]
     if len(batches) < 2 or not known.size:
         return None
     y = Scale(known.min(), known.max(), BOTTOM, 26)
     out = y_axis(y, 52, RIGHT, y.ticks(), "mean so far")
     return svg(BOTTOM + 42, "Means of the leading arms over the batches",
-               _paths(facts, batches, means, Scale(batches[0], batches[-1], 56, RIGHT), y, out))
+               _paths(facts, batches, means, Scale(batches[0], batches[-1], 56, RIGHT), y, out,
+                      names))
 
 
-def _paths(facts, batches, values, x, y, axis):
+def _paths(facts, batches, values, x, y, axis, names=number):
     """Return a line for each of the leading arms, with its name at the end."""
-    out = x_axis(x, BOTTOM + 8, 26, x.whole_ticks(), "batch") + axis
+    out = x_axis(x, BOTTOM + 8, 26, x.whole_ticks(), "batch" if names is number else "",
+                 names) + axis
     shown = [i for i in range(values.shape[1]) if np.isfinite(values[-1, i])]
     places = _spread([y(values[-1, i]) for i in shown], 14, BOTTOM + 8)
     for i, place in zip(shown, places, strict=True):

@@ -20,6 +20,8 @@ font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{max-width:1080px;margin:0 auto;padding:1rem}
 h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}
 h2{font-size:1.2rem;margin:2.2rem 0 .5rem;border-top:1px solid var(--rule);padding-top:1rem}
+.headline{font-size:1.3rem;line-height:1.35;font-weight:600;margin:1rem 0}
+.lifts{margin:.5rem 0;padding-left:1.2rem}
 p{max-width:44rem;margin:.5rem 0}
 .soft,figcaption,caption{color:var(--soft);font-size:.9rem}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;
@@ -71,6 +73,7 @@ svg .well{font-size:8.5px}
 .bar.other{fill:var(--other)}
 .area{fill:var(--accent);fill-opacity:.25;stroke:var(--accent);stroke-width:1.5}
 .band{fill:var(--accent);fill-opacity:.22}
+.bound{fill:none;stroke-width:1;stroke-dasharray:3 3}
 .series{fill:none;stroke-width:1.8;stroke-linejoin:round}
 .leader{stroke:var(--rule)}
 .control{fill:var(--control)}
@@ -79,4 +82,5 @@ svg .well{font-size:8.5px}
 .cross{fill:none;stroke:var(--ink);stroke-width:1.2}
 .late{fill:var(--ink);stroke:var(--page);stroke-width:.6}
 """ + "".join(f".z{i}{{fill:var(--z{i});background:var(--z{i})}}\n" for i in range(9)) + "".join(
-    f".series.c{i}{{stroke:var(--c{i})}}.mark.c{i}{{fill:var(--c{i})}}\n" for i in range(8))
+    f".series.c{i},.bound.c{i}{{stroke:var(--c{i})}}.mark.c{i}{{fill:var(--c{i})}}\n"
+    for i in range(8))

@@ -70,13 +70,13 @@ class Scale:
         return [one for one in self.ticks(most) if one == round(one)]
 
 
-def x_axis(scale, y, top, ticks, title):
-    """Return vertical grid lines, numbers below them, and a title."""
+def x_axis(scale, y, top, ticks, title, names=number):
+    """Return vertical grid lines, the `names` of the ticks below them, and a title."""
     out = []
     for tick in ticks:
         x = scale(tick)
         out.append(line(x, top, x, y, "grid"))
-        out.append(text(x, y + 13, number(tick), "middle", "tick"))
+        out.append(text(x, y + 13, names(tick), "middle", "tick"))
     out.append(text((scale.start + scale.end) / 2, y + 28, title, "middle", "tick"))
     return out
 

@@ -58,10 +58,10 @@ def summary(status, tiles):
     return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
             f'<span class="soft">Created {moment(status.created)}, last change '
             f"{moment(status.changed)}.</span></p>"
-            f"{_silent(status.silent)}{tiles}")
+            f"{silent_arms(status.silent)}{tiles}")
 
 
-def _silent(names):
+def silent_arms(names):
     return f"<p>Silent arms, without recent results: {escape(listed(names))}</p>" if names else ""
 
 

@@ -15,12 +15,12 @@ from pybandit.report._tables import (
     count,
     name_of,
     no_answer,
-    pull_tile,
     section,
     shown,
     table,
     tile_list,
 )
+from pybandit.webtests._report_headline import names_of, rate_of
 from pybandit.webtests._split import mismatch_words
 
 WILSON = (
@@ -31,12 +31,12 @@ SUMS = "There are no intervals: sums do not show how much single rewards vary."
 
 
 def counted_tiles(facts):
-    """Return tiles with pulls, batches, and arms in the test."""
+    """Return tiles with visits, batches, and arms in the test."""
     counted = facts.counted
     rest = [("batches recorded", f"{len(counted.keys):,}", ""), *arm_tiles(facts)]
     if counted.n_waiting:
         rest.append(("waiting trials", f"{counted.n_waiting:,}", "not yet asked for by the policy"))
-    return tile_list(pull_tile(facts.status), rest)
+    return tile_list("", [("visits", f"{int(counted.trials.sum()):,}", ""), *rest])
 
 
 def counted_parts(facts):
@@ -53,13 +53,14 @@ def _answer(facts):
         return no_answer(facts)
     drawing = interval_figure(facts)
     caption = "Mean and 95 % interval" if facts.counted.are_successes else "Mean"
-    caption += " of all trials. Filled: the answer"
+    caption += " of all visits. Filled: the answer"
     caption += "; hollow: the next arms." if facts.others.size else "."
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
-    return section("answer", "The answer" if facts.status.done else "The answer so far",
-                   _split(facts), *(f"<p>{note}</p>" for note in _notes(facts)), _arm_table(facts),
-                   figure(drawing, caption) if drawing else "")
+    notes = "".join(f"<p>{note}</p>" for note in _notes(facts)) + _bets(facts)
+    return section("answer", "All arms", _split(facts), _arm_table(facts),
+                   figure(drawing, caption) if drawing else "",
+                   f"<details><summary>How the numbers are computed</summary>{notes}</details>")
 
 
 def _split(facts):
@@ -119,19 +120,28 @@ def _arm_table(facts):
     order = np.append(facts.chosen, others[~np.isin(others, facts.chosen)])
     for arm in order[:ARMS].tolist():
         mean = arms.means[arm]
-        row = [name_of(facts.names[arm]), words[arm], f"{arms.n[arm]:,}",
-               f"{sums[arm]:,.0f}" if counted.are_successes else number(sums[arm], 6), number(mean),
-               number(mean - arms.below[arm]), number(mean + arms.above[arm])]
+        total = f"{sums[arm]:,.0f}" if counted.are_successes else number(sums[arm], 6)
+        row = [name_of(facts.names[arm]), words[arm], f"{arms.n[arm]:,}", total,
+               rate_of(facts, mean),
+               rate_of(facts, mean - arms.below[arm]), rate_of(facts, mean + arms.above[arm])]
         row += [] if facts.own_means is None else [number(facts.own_means[arm])]
-        row += [] if counted.race is None else [_capital(counted.race.capital[arm], words[arm])]
         rows.append(("other" if counted.gone[arm] else "", row))
-    head = ["arm", "", "trials", "successes" if counted.are_successes else "sum", _mean_of(facts),
+    head = ["arm", "", "visits", "successes" if counted.are_successes else "sum", _mean_of(facts),
             "95 % from", "to"]
     head += ["policy's mean"] * (facts.own_means is not None)
-    if counted.race is not None:
-        head.append(f"bets against (dropped at {counted.race.threshold:.6g})")
     return table(f"{shown(len(rows), arms.n.size)}: the answer, then remaining arms", head,
                  rows, {0, 1})
+
+
+def _bets(facts):
+    """Return a table of the bets against each arm; "" if the policy is not a race."""
+    race, words = facts.counted.race, _words_of(facts)
+    if race is None:
+        return ""
+    rows = [("", [name_of(facts.names[arm]), _capital(race.capital[arm], words[arm])])
+            for arm in range(min(facts.names.size, ARMS))]
+    return table("Wealth of the bets against each arm", ["arm",
+                 f"bets against (dropped at {race.threshold:.6g})"], rows, {0})
 
 
 def _capital(capital, word):
@@ -145,14 +155,13 @@ def _over_time(facts):
     counted = facts.counted
     few = f" Drawn at {POINTS} of the batches." if len(counted.keys) > POINTS else ""
     drawings = [
-        (mean_figure(facts, *means_so_far(counted, facts.followed)),
-         f"The {_mean_of(facts)} of the leading arms over all trials up to each batch; batches "
-         "are counted from 0 in the order of recording." + few),
-        (pull_figure(facts, "trials"), "Trials of each arm.")]
+        (mean_figure(facts, *means_so_far(counted, facts.followed), names_of(counted.keys)),
+         f"The {_mean_of(facts)} of the leading arms over all visits up to each batch." + few),
+        (pull_figure(facts, "visits"), "Visits of each arm.")]
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""
-    return section("time", "Over time, and where the trials went",
+    return section("time", "Over time, and where the visits went",
                    f'<div class="figures">{"".join(figures)}</div>')
 
 
@@ -176,10 +185,10 @@ def _batches(facts):
         rows.append(("other", [f"{first:,} before", *_cells(facts, slice(first))]))
     arms, mean = facts.followed, _mean_of(facts)
     which = "each arm" if arms.size == facts.names.size else f"the {arms.size} leading arms"
-    head = ["batch", "trials", mean, *(short(name) for name in facts.names[arms])]
+    head = ["batch", "visits", mean, *(short(name) for name in facts.names[arms])]
     return section("batches", "Batches", _amended(facts.counted),
-                   table(f"By batch, the last first: trials and {mean} of all arms, then {mean} "
-                         f"and trials of {which}", head, rows, {0}))
+                   table(f"By batch, the last first: visits and {mean} of all arms, then {mean} "
+                         f"and visits of {which}", head, rows, {0}))
 
 
 def _amended(counted):
@@ -204,6 +213,6 @@ def _cells(facts, batches):
     """Return trials and mean of some batches together, and the means of the leading arms."""
     trials, sums = (one[batches].sum(axis=0) for one in (facts.counted.trials, facts.counted.sums))
     means = sums / trials
-    return [f"{trials.sum():,}", number(sums.sum() / trials.sum()),
-            *(f"{number(means[arm])} of {trials[arm]:,}" if trials[arm] else number(np.nan)
+    return [f"{trials.sum():,}", rate_of(facts, sums.sum() / trials.sum()),
+            *(f"{rate_of(facts, means[arm])} of {trials[arm]:,}" if trials[arm] else number(np.nan)
               for arm in facts.followed)]

@@ -18,12 +18,14 @@ class Race(NamedTuple):
     threshold: float
     delta: float
     retired: np.ndarray
+    value_range: tuple[float, float]
 
 
 class Counted(NamedTuple):
     """Recorded counts.
 
-    `trials` and `sums` have shape (batches, n_arms) and are 0 before an arm was added.
+    `trials`, `sums` and `squares` have shape (batches, n_arms) and are 0 before an arm was added.
+    Squares that were not reported are NaN.
     `are_successes` is True if every reward is 0 or 1. `gone` marks arms that were dropped or
     retired. `n_waiting` is the number of recorded trials that the policy has not asked for yet.
     `race` is None if the policy is not a race on counts. `amendments` are `CountAmendment`.
@@ -32,6 +34,7 @@ class Counted(NamedTuple):
     keys: list
     trials: np.ndarray
     sums: np.ndarray
+    squares: np.ndarray
     are_successes: bool
     gone: np.ndarray
     n_waiting: int
@@ -43,7 +46,8 @@ class Facts(NamedTuple):
     """All data that a report on a web test shows.
 
     The fields from `chosen` to `followed` are those of `Standing`. `events` are the last events,
-    and `version` is the version of pybandit that created the test.
+    and `version` is the version of pybandit that created the test, and `title` is the
+    default title of the page.
     """
 
     path: str
@@ -59,6 +63,7 @@ class Facts(NamedTuple):
     counted: Counted
     events: list
     version: str
+    title: str
 
 
 # NaN and infinity, from no or one result or from results near the largest number, become dashes
@@ -74,17 +79,26 @@ def _facts_at_once(test):
     standing = standing_of(test.recommend(), arms, policy.pulls, policy.means, counted.gone)
     return Facts(os.path.basename(test.path), status, test._names, *standing, arms, counted,
                  list(test.log(max(0, status.n_events - 8))),
-                 next(test.log()).body["version"])
+                 next(test.log()).body["version"], _title_of(test))
+
+
+def _title_of(test):
+    """Return the title of the settings, or the name of the file."""
+    title = test.settings.get("title")
+    if isinstance(title, str) and title.strip():
+        return title
+    return f"Web test {os.path.basename(test.path)}"
 
 
 def _counted_of(test):
     policy, batches = test._policy, recorded(test.study)
     shape = len(batches), policy.n_arms
-    trials, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
+    trials, sums, squares = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
     for row, one in enumerate(batches.values()):
-        trials[row], sums[row], _ = wide(one.body, policy.n_arms)
+        trials[row], sums[row], found = wide(one.body, policy.n_arms)
+        squares[row] = np.nan if found is None else found
     are_whole = ((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums)).all()
-    return Counted(list(batches), trials, sums,
+    return Counted(list(batches), trials, sums, squares,
                 bool(are_whole) and _is_of_successes(policy), _gone(policy),
                 sum(one.size for one in policy.counts.waiting), _race_of(policy),
                 test.amendments())
@@ -110,7 +124,7 @@ def _race_of(policy):
     race = policy.race
     if race is None:
         return None
-    return Race(race.capital, race.threshold, race.delta, race.retired)
+    return Race(race.capital, race.threshold, race.delta, race.retired, race.value_range)
 
 
 def _measured(counted):

@@ -7,6 +7,7 @@ import numpy as np
 from pybandit.report import page
 from pybandit.webtests._report_counts import counted_parts, counted_tiles
 from pybandit.webtests._report_facts import facts_of
+from pybandit.webtests._report_headline import headline
 from pybandit.webtests.webtest import WebTest
 
 
@@ -20,7 +21,7 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     path : str or path-like
         Page to write. An existing page is replaced; a crash leaves the old page or the new one.
     title : str, optional
-        By default the name of the policy and the test's file.
+        By default ``settings["title"]`` of the test, or the name of its file.
 
     Returns
     -------
@@ -33,9 +34,10 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
 
     Notes
     -----
-    The page has the arms, with Wilson's intervals if the counts are successes, the check of the
-    split, rates over the batches, the last 24 batches, and the log's digest. Takes
-    O(arms x batches) time.
+    The page begins with the answer in a sentence, and the lift of each arm over the first one, the
+    control, with intervals that hold at every look. Then it has all arms, the check of the split,
+    rates over the batches, the last 24 batches, and the log's digest. Takes O(arms x batches) time,
+    about 1 ms per batch.
 
     Examples
     --------
@@ -50,7 +52,7 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     True
     """
     facts = facts_of(test)
-    title = page.title_of(facts) if title is None else title
+    title = facts.title if title is None else title
     page.write_page(path, page.page(title, _content(facts, title)))
 
 
@@ -62,13 +64,13 @@ def page_text(test: WebTest) -> str:
 def titled_content(test: WebTest) -> tuple[str, str, str]:
     """Return title and content of a report, and the digest of the test that it shows."""
     facts = facts_of(test)
-    title = page.title_of(facts)
-    return title, _content(facts, title), facts.status.head
+    return facts.title, _content(facts, facts.title), facts.status.head
 
 
 @np.errstate(all="ignore")
 def _content(facts, title):
     """Return the content of the page."""
     return page.content(
-        title, page.summary(facts.status, counted_tiles(facts)), *counted_parts(facts),
+        title, headline(facts), page.silent_arms(facts.status.silent), counted_tiles(facts),
+        *counted_parts(facts),
         page.record(facts, "", "batch", lambda body: body.get("key", "")))

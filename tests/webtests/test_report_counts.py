@@ -49,7 +49,17 @@ def arm_rows(page):
     """Return the rows of the first table by the names of the arms, in order."""
     rows = page.rows[1:]
     return {row[0]: row[1:] for row in rows[:next(i for i, row in enumerate(rows)
-                                                  if row[0] in ("batch", "event"))]}
+                                                  if row[0] in ("arm", "batch", "event"))]}
+
+
+def bets(page):
+    """Return the wealth of the bets against each arm."""
+    at = next(i for i, row in enumerate(page.rows) if row[-1].startswith("bets against"))
+    return {row[0]: row[1] for row in page.rows[at + 1:] if len(row) == 2}
+
+
+def rate(value):
+    return f"{100 * value:.3g} %"
 
 
 def test_report_shows_the_winner(tmp_path):
@@ -62,30 +72,36 @@ def test_report_shows_the_winner(tmp_path):
                                         ("video", "winner")]):
         n, hits = totals(study, name)
         low, high = binomtest(int(hits), n).proportion_ci(0.95, "wilson")
-        assert rows[name] == [word, f"{n:,}", f"{hits:,.0f}", number(hits / n), number(low),
-                              number(high), number(race.capital[arm])]
+        assert rows[name] == [word, f"{n:,}", f"{hits:,.0f}", rate(hits / n), rate(low),
+                              rate(high)]
+        assert bets(page)[name] == number(race.capital[arm])
     assert page.rows[0][3:5] == ["successes", "rate"]
-    assert page.rows[0][-1] == "bets against (dropped at 40)"
+    assert "bets against (dropped at 40)" in page.text
     assert "reaches 40" in page.text and "probability at most 0.05" in page.text
     assert "Simpson" in page.text and "only within batches" in page.text
     assert "not adjusted for repeated looks" in page.text and "Wilson's" in page.text
-    assert "pulls spent45,009" in page.text and "batches recorded9" in page.text
-    # intervals, rates so far, trials
-    assert page.tags["figure"] == 3 and "Trials of each arm" in page.text
+    assert "visits45,009" in page.text and "batches recorded9" in page.text
+    # lifts, intervals, rates so far, visits
+    assert page.tags["figure"] == 4 and "Visits of each arm" in page.text
+    means = [totals(study, name)[1] / totals(study, name)[0] for name in ("old", "video")]
+    assert (f"video won: {rate(means[1])} against {rate(means[0])} of old, a lift of "
+            f"{100 * (means[1] / means[0] - 1):.0f} %, at least ") in page.text
+    top = page.text[:page.text.index("How the numbers")]
+    assert not re.search(r"\b(bets?|pulls?|CountRace|trials)\b", top)
 
 
 def test_report_lists_last_batches_first(tmp_path):
     study = shop(days=3)
     page, table = page_of(study, tmp_path), study.counts()
     at = next(i for i, row in enumerate(page.rows) if row[0] == "batch")
-    assert page.rows[at][:3] == ["batch", "trials", "rate"]
+    assert page.rows[at][:3] == ["batch", "visits", "rate"]
     assert sorted(page.rows[at][3:]) == ["blue", "old", "video"]
     for batch, row in zip((2, 1, 0), page.rows[at + 1:], strict=False):
         ours = np.asarray(table["batch"]) == batch
         sums = dict(zip(np.asarray(table["name"])[ours], np.asarray(table["sum"])[ours],
                         strict=True))
-        assert row[:3] == [f"day {batch}", "5,001", number(sum(sums.values()) / 5001)]
-        assert row[3:] == [f"{number(sums[name] / 1667)} of 1,667" for name in page.rows[at][3:]]
+        assert row[:3] == [f"day {batch}", "5,001", rate(sum(sums.values()) / 5001)]
+        assert row[3:] == [f"{rate(sums[name] / 1667)} of 1,667" for name in page.rows[at][3:]]
 
 
 def test_report_shows_added_and_retired_arms(tmp_path):
@@ -102,7 +118,7 @@ def test_report_shows_added_and_retired_arms(tmp_path):
         "form": "left", "video": "left", "blue": "retired", "old": "dropped"}
     # dropped arms come after remaining ones, whatever their rates; no bets against a retired arm
     assert list(rows) == ["form", "video", "blue", "old"]
-    assert rows["blue"][-1] == DASH and float(rows["old"][-1].replace(",", "")) > 2000
+    assert bets(page)["blue"] == DASH and float(bets(page)["old"].replace(",", "")) > 2000
     assert rows["form"][1] == f"{8 * 900:,}" and "2 in play" in page.text
     day_0 = next(row for row in page.rows if row[0] == "day 0")
     assert day_0[3] == DASH and day_0[4].endswith("of 1,667")
@@ -120,7 +136,8 @@ def test_report_shows_arm_without_trials(tmp_path):
     study = shop()
     study.add_arm("form")
     page = page_of(study, tmp_path)
-    assert arm_rows(page)["form"] == ["left", "0", "0", DASH, DASH, DASH, "1"]
+    assert arm_rows(page)["form"] == ["left", "0", "0", DASH, DASH, DASH]
+    assert bets(page)["form"] == "1"
     assert "arms not measured yet1" in page.text
 
 
@@ -133,7 +150,8 @@ def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
     rows = arm_rows(page)
     assert rows["a"][1:6] == ["300", "37.5", "0.125", DASH, DASH]
     assert rows["b"][1:6] == ["270", "162", "0.6", DASH, DASH]
-    assert page.rows[0][3:5] == ["sum", "mean"] and page.tags["figure"] == 3
+    assert page.rows[0][3:5] == ["sum", "mean"]
+    assert page.tags["figure"] == 3 + (value_range[0] >= 0)
     assert "There are no intervals" in page.text and "Wilson" not in page.text
 
 
@@ -149,7 +167,7 @@ def test_integer_sums_are_successes_only_in_unit_range(policy, has_interval, tmp
     page = page_of(study, tmp_path)
     assert ("Wilson" in page.text) == has_interval
     low, high = binomtest(12, 100).proportion_ci(0.95, "wilson")
-    assert arm_rows(page)["a"][4:6] == ([number(low), number(high)] if has_interval
+    assert arm_rows(page)["a"][4:6] == ([rate(low), rate(high)] if has_interval
                                         else [DASH, DASH])
 
 
@@ -189,7 +207,7 @@ def test_report_of_policy_with_single_pulls(tmp_path):
     for name, row in rows.items():
         assert row[2] == f"{totals(study, name)[1]:,.0f}"
     head = next(row for row in page.rows if row[0] == "batch")
-    assert len(head) == 3 + 8 and "then rate and trials of the 8 leading arms" in page.text
+    assert len(head) == 3 + 8 and "then rate and visits of the 8 leading arms" in page.text
     assert head[3:] == list(rows)[:8]
 
 
@@ -232,6 +250,27 @@ def test_names_and_keys_are_escaped(tmp_path):
     assert keys == [f"{name} <b>day</b>" for name in reversed(EVIL)]
 
 
+def test_headline_of_a_test_without_a_winner(tmp_path):
+    study = shop(rates=(0.05, 0.05), names=("old", "new"), days=4)
+    page = page_of(study, tmp_path)
+    best = max(study.names, key=lambda name: totals(study, name)[1] / totals(study, name)[0])
+    assert f"No winner yet. {best} has the highest rate so far: " in page.text
+    assert re.search(r"new: [\d.]+ % \([\d,]+ of 6,668\), lift [+−][\d.]+ %, between −", page.text)
+    assert "A wrong winner has a probability of at most 5 %" in page.text
+
+
+def test_title_and_days_are_those_of_the_test(tmp_path):
+    study = WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"],
+                           settings={"title": "Spring <page>"})
+    rng = np.random.default_rng(1)
+    for day in range(1, 10):
+        study.tell_counts({name: (5000, int(rng.binomial(5000, 0.1))) for name in study.names},
+                          key=f"2026-03-{day:02}")
+    page = page_of(study, tmp_path)
+    assert page.text.count("Spring <page>") == 2 and "9 batches, 1 Mar to 9 Mar" in page.text
+    assert "3 Mar" in page.text.replace("1 Mar to 9 Mar", "")
+
+
 def test_report_without_counts(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(3), arms=["old", "blue", "video"])
     page = page_of(study, tmp_path)
@@ -253,12 +292,12 @@ def test_page_with_many_batches_stays_small(tmp_path):
     found, text = facts.facts_of(study), page_text(study)
     page = Page(text)
     assert len(text) < 100_000 and len(arm_rows(page)) == 50
-    assert f"pulls spent{n * 50 * 20:,}" in page.text and "Drawn at 300 of" in page.text
+    assert f"visits{n * 50 * 20:,}" in page.text and "Drawn at 300 of" in page.text
     assert [row[0] for row in page.rows if len(row) == 11] == [
         "batch", *map(str, reversed(range(n - 24, n))), f"{n - 24:,} before"]
     before = page.rows[[row[0] for row in page.rows].index(f"{n - 24:,} before")]
     assert before[1] == f"{(n - 24) * 1000:,}"
-    assert before[2] == number(np.sum(sums[:n - 24]) / ((n - 24) * 1000))
+    assert before[2] == rate(np.sum(sums[:n - 24]) / ((n - 24) * 1000))
     at, means = means_so_far(found.counted, found.followed)
     assert at.size == 300 and at[0] == 0 and at[-1] == n - 1
     so_far = np.cumsum(sums, axis=0)[at][:, found.followed] / (20 * (at + 1.0))[:, None]
@@ -275,7 +314,7 @@ def test_live_page_equals_report():
     # except the time of creation
     was_made = r"<time>[^<]*</time>\.</p></section>"
     assert re.sub(was_made, "", content) in re.sub(was_made, "", page_text(study))
-    assert title == "CountRace: :memory:"
+    assert title == "Web test :memory:"
 
 
 @pytest.mark.parametrize("changes", [
@@ -299,6 +338,6 @@ def test_report_of_invalid_counts_is_damage(tmp_path, changes):
 def test_page_fits_a_phone(tmp_path):
     study = shop(names=[f"{name}{i}" for i, name in enumerate(EVIL)], rates=[0.1] * len(EVIL),
                  days=30)
-    assert page_of(study, tmp_path, title="Shop").tags["figure"] == 3
+    assert page_of(study, tmp_path, title="Shop").tags["figure"] == 4
     text, console = browser.dom(browser.framed(tmp_path / "report.html", 390, 320))
     assert console == [] and frames_of(text) == [[390, 390, "Shop"], [320, 320, "Shop"]]
