@@ -119,7 +119,7 @@ def _state(facts):
     if len(keys) > 1 and is_date(keys[0]) and is_date(keys[-1]):
         when += f", {_day(keys[0])} to {_day(keys[-1])}"
     if race is None:
-        return f"{when}. Visits are shared out by {facts.status.policy}."
+        return f"{when}. {facts.status.policy} splits the visits."
     return (f"{when}. A wrong winner has a probability of at most {100 * race.delta:.3g} %, "
             "however often the test is looked at. All intervals hold together with a probability "
             f"of at least {100 - 100 * race.delta:.3g} %, if a lift is the same on all days.")
