@@ -34,6 +34,8 @@ lint: inplace
 	$(BIN)/ruff check .
 	$(BIN)/python tools/prose.py
 	$(BIN)/python tools/platforms.py
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	find pybandit tests -name "*.p[yx][xd]" -print0 | \
 	    PATH="$(CURDIR)/$(BIN):$$PATH" xargs -0 -P 2 -n 30 cython-lint
 

@@ -4,17 +4,22 @@ An object must be in the state before the call, or after it. A function or an ob
 state must return the same when it is called again.
 """
 
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import pybandit as pb
-import pybandit.numba
 from pybandit import mcmc, webtests
 
 from policies.every_class import EVERY
 from policies.protocol import frozen
-from simulation.numba_rules import mixture_of
+
+HAS_NUMBA = find_spec("numba") is not None  # numba has no wheels for free-threaded CPython 3.13
+if HAS_NUMBA:
+    import pybandit.numba
+
+    from simulation.numba_rules import mixture_of
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(3000, 3))
@@ -119,17 +124,21 @@ BANDITS = {
     "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5],
                                                                    [0.02**0.5] * 3),
     "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1**0.5] * 3),
-    "FunctionEnvironment": mixture_of(np.array([0.1, 0.5, 0.9])),
 }
+if HAS_NUMBA:
+    BANDITS["FunctionEnvironment"] = mixture_of(np.array([0.1, 0.5, 0.9]))
 GLR, WAGERS = pb.stopping.GLR(delta=0.1), pb.stopping.Betting(delta=0.1)
 SEEN = [np.linspace(0.2, 0.8, 2000) ** power for power in (1, 2, 3)]
 
 
-@pb.numba.factor
 def distances(factors, states, out, y):
     for f in range(factors.size):
         for s in range(states.size):
             out[f, s] = -abs(y[factors[f]] - states[s])
+
+
+if HAS_NUMBA:
+    distances = pb.numba.factor(distances)
 
 
 def bound():
@@ -153,7 +162,7 @@ CALLS = PULLS | {
     "GLR.is_sure": function(lambda: GLR.is_sure(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting.margins": function(lambda: WAGERS.margins(SEEN)),
     "Betting.is_sure": function(lambda: WAGERS.is_sure(SEEN)),
-    "Factor.bind": function(bound),
+    **({"Factor.bind": function(bound)} if HAS_NUMBA else {}),
     "CIRCaplet.pull": function(lambda: CAPLET.pull(np.zeros(300, dtype=int), rng=1)),
     "CIRCaplet.pull_with_costs": function(
         lambda: CAPLET.pull_with_costs(np.zeros(300, dtype=int), rng=1)),

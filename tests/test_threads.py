@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from interrupted_calls import HAS_NUMBA
 from public_classes import CHANGING
 from thread_work import SOAKS
 
@@ -15,6 +16,7 @@ NAMES = list(SOAKS)
 GROUPS = [NAMES[start:start + GROUP] for start in range(0, len(NAMES), GROUP)]
 
 
+@pytest.mark.skipif(not HAS_NUMBA, reason="numba is not installed")
 def test_every_class_is_shared():
     in_one_loop = {"RaceStopping"}
     assert set(CHANGING) - in_one_loop <= {name.split(":")[0] for name in SOAKS}

@@ -14,6 +14,7 @@ from interrupted_calls import (
     EVIDENCE,
     EXACT,
     GLR,
+    HAS_NUMBA,
     POINTS,
     ROWS,
     SEEN,
@@ -29,7 +30,6 @@ from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 from policies.every_class import EVERY
 from policies.test_threads import assert_whole
 from racing.test_threads import OBJECTS, assert_right_or_refused, same
-from simulation.numba_rules import upper
 from studies.test_threads import work as study_work
 
 
@@ -289,9 +289,12 @@ SOAKS = {
     "RacingMetropolis": racing("metropolis"), "PairwiseTable": racing("gibbs of pairs"),
     "ExactMinibatch": right(lambda: EXACT.step(EXACT.mode, n_steps=200, rng=1).value),
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
-    "FunctionPolicy": policies(lambda: upper(4)), "Factor": right(bound),
     "GLR": right(lambda: GLR.margins(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting": right(lambda: WAGERS.margins(SEEN)),
     "Study": study, "Screen": screen, "WebTest": web_test,
     "BanditSearchCV": search, "Blocks": blocks,
 }
+if HAS_NUMBA:
+    from simulation.numba_rules import upper
+
+    SOAKS |= {"FunctionPolicy": policies(lambda: upper(4)), "Factor": right(bound)}

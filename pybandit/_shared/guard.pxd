@@ -6,12 +6,12 @@ cimport cython
 cdef class Guard:
     cdef object owner                # class of the guarded object, for messages
     cdef str doing                   # what the holder is doing, for messages
-    cdef unsigned long thread        # the thread that holds it; 0: free
-    cdef unsigned long generation    # fork generation of the process when the guard was taken
+    cdef size_t thread               # number of the thread that holds it; 0: free; atomic
+    cdef size_t state                # whether and why it is closed; atomic
     cdef int depth                   # number of nested reads by that thread
     cdef bint lent                   # True if the holder may take it again to change the object
-    cdef bint begun                  # True if __init__ was called, for an object that was shut
-    cdef object reason, error        # why the guard is closed; None if it is open
+    cdef object error                # what invalidated the object; set before `state`
+    cdef str spoiling                # the error in words
 
     # Takes the guard to change the object; refused while any thread, this one included, holds it.
     # Returns 1 in the child of a fork that left the holder behind: its change may be half done.
@@ -24,8 +24,7 @@ cdef class Guard:
     # caller already holds it.
     cdef lend(self, function, argument)
 
-    cdef bint _is_held(self)
-    cdef int _take_over(self) except -1
+    cdef int _take_over(self, size_t mine) except -1
 
     # For an object whose memory is allocated in __init__: call `shut` in __cinit__, `begin` first
     # in __init__ (it refuses a second call of __init__), and `open` last. Until then `enter` fails.
@@ -36,6 +35,8 @@ cdef class Guard:
     cdef int check(self) except -1
     # Invalidates the object. Called by the holder during a change that cannot be undone.
     cdef void spoil(self, error) noexcept
+    # Returns why the guard is closed; None if it is open.
+    cdef str reason(self)
     # Returns a context manager that calls `enter_to_read` and `leave`.
     cdef ReadLock reading(self)
 

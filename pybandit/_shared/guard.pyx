@@ -11,43 +11,69 @@ import os
 from pybandit._shared.errors import ProtocolError
 
 cimport cython
-from cpython.pythread cimport PyThread_get_thread_ident
-
 
 cdef extern from *:
     """
     #ifdef _MSC_VER
     #include <intrin.h>
-    #define guard_take(thread, mine) \\
-        (_InterlockedCompareExchange((volatile long *)(thread), (long)(mine), 0) == 0)
-    #define guard_holder(thread) ((unsigned long)_InterlockedOr((volatile long *)(thread), 0))
-    #define guard_free(thread) ((void)_InterlockedExchange((volatile long *)(thread), 0))
+    #define guard_of_thread __declspec(thread)
+    #define guard_take(holder, seen, mine) (_InterlockedCompareExchangePointer( \\
+        (void *volatile *)(holder), (void *)(mine), (void *)(seen)) == (void *)(seen))
+    #define guard_load(word) \\
+        ((size_t)_InterlockedCompareExchangePointer((void *volatile *)(word), NULL, NULL))
+    #define guard_store(word, value) \\
+        ((void)_InterlockedExchangePointer((void *volatile *)(word), (void *)(value)))
     #else
-    #define guard_take(thread, mine) __extension__ ({ unsigned long nobody = 0; \\
-        __atomic_compare_exchange_n(thread, &nobody, mine, 0, __ATOMIC_ACQUIRE, \\
+    #define guard_of_thread __thread
+    #define guard_take(holder, seen, mine) __extension__ ({ size_t expected = seen; \\
+        __atomic_compare_exchange_n(holder, &expected, mine, 0, __ATOMIC_ACQUIRE, \\
                                     __ATOMIC_RELAXED); })
-    #define guard_holder(thread) __atomic_load_n(thread, __ATOMIC_ACQUIRE)
-    #define guard_free(thread) __atomic_store_n(thread, 0, __ATOMIC_RELEASE)
+    #define guard_load(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
+    #define guard_store(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
     #endif
+
+    /* Threads are numbered from 1 in the order of their first use of a guard; no number is used
+       again, unlike identifiers of the system. */
+    static size_t guard_n_threads;
+    static guard_of_thread size_t guard_number;
+
+    static size_t guard_next_number(void) {
+        size_t n;
+        do {
+            n = guard_load(&guard_n_threads);
+        } while (!guard_take(&guard_n_threads, n, n + 1));
+        return guard_number = n + 1;
+    }
+
+    #define guard_thread() (guard_number ? guard_number : guard_next_number())
     """
-    bint guard_take(unsigned long *thread, unsigned long mine) noexcept nogil
-    unsigned long guard_holder(unsigned long *thread) noexcept nogil
-    void guard_free(unsigned long *thread) noexcept nogil
+    bint guard_take(size_t *holder, size_t seen, size_t mine) noexcept nogil
+    size_t guard_load(size_t *word) noexcept nogil
+    void guard_store(size_t *word, size_t value) noexcept nogil
+    size_t guard_thread() noexcept nogil
+    size_t guard_n_threads
 
 # Stored instead of a thread if the guard is closed to all threads.
-cdef unsigned long SHUT = ~<unsigned long>0
+cdef size_t SHUT = ~<size_t>0
+
+# States of a guard.
+cdef enum:
+    OPEN, UNCALLED, UNFINISHED, SPOILT
+
+REASONS = {UNCALLED: "its __init__ was not called", UNFINISHED: "its __init__ did not finish"}
 
 
-# A fork copies the locks of all threads but only the forking thread. A guard taken in an earlier
-# generation is abandoned unless its thread survived every fork since.
-cdef unsigned long generation = 1
-cdef list survivors = []  # for each fork, the thread that survived it
+# A fork copies the guards that all threads hold, but only the forking thread. In the child, a guard
+# is abandoned if another thread holds it that existed at the last fork. These two change only in a
+# new child, which has one thread.
+cdef size_t survivor = 0      # the thread that made the last fork
+cdef size_t n_at_fork = 0     # number of threads at that time
 
 
 def _forked():
-    global generation
-    survivors.append(PyThread_get_thread_ident())
-    generation += 1
+    global survivor, n_at_fork
+    survivor = guard_thread()
+    n_at_fork = guard_n_threads
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
@@ -83,20 +109,19 @@ cdef class Guard:
         self.owner, self.doing = owner, f" ({doing})" if doing else ""
 
     cdef int enter(self) except -1:
+        cdef size_t mine = guard_thread()
         cdef int left_behind = 0
-        if not guard_take(&self.thread, PyThread_get_thread_ident()):
-            if (self.lent and guard_holder(&self.thread) == PyThread_get_thread_ident()
-                    and self._is_held()):
+        if not guard_take(&self.thread, 0, mine):
+            if guard_load(&self.thread) == mine and self.lent:
                 self.depth += 1
                 return 0
-            self._take_over()
+            self._take_over(mine)
             left_behind = 1
-        self.generation = generation
         self.depth = 1
         return left_behind
 
     cdef int enter_to_read(self) except -1:
-        if guard_holder(&self.thread) == PyThread_get_thread_ident() and self._is_held():
+        if guard_load(&self.thread) == guard_thread():
             self.depth += 1
             return 0
         return self.enter()
@@ -104,10 +129,7 @@ cdef class Guard:
     cdef void leave(self) noexcept:
         self.depth -= 1
         if not self.depth:
-            if self.reason is None:
-                guard_free(&self.thread)
-            else:
-                self.thread = SHUT
+            guard_store(&self.thread, 0 if guard_load(&self.state) == OPEN else SHUT)
 
     cdef lend(self, function, argument):
         self.lent = True
@@ -117,49 +139,51 @@ cdef class Guard:
             self.lent = False
 
     cdef void shut(self) noexcept:
-        self.thread, self.reason = SHUT, "its __init__ was not called"
+        self.thread, self.state = SHUT, UNCALLED
 
     cdef int begin(self) except -1:
-        if self.thread != SHUT or self.begun:
+        if not guard_take(&self.state, UNCALLED, UNFINISHED):
             raise ProtocolError(f"this {self.owner.__name__} is already initialised: __init__ "
                                 "cannot be called again")
-        self.begun, self.reason = True, "its __init__ did not finish"
         return 0
 
     cdef void open(self) noexcept:
-        self.reason = None
-        guard_free(&self.thread)
+        guard_store(&self.state, OPEN)
+        guard_store(&self.thread, 0)
 
     cdef int check(self) except -1:
-        if self.reason is not None:
+        if guard_load(&self.state) != OPEN:
             self._refuse()
         return 0
 
     cdef void spoil(self, error) noexcept:
-        self.error, self.reason = error, f"it was invalidated by {error!r} in the middle of a call"
+        # the first error stays: another thread may be reading it
+        if guard_load(&self.state) != SPOILT:
+            self.error = error
+            self.spoiling = f"it was invalidated by {error!r} in the middle of a call"
+            guard_store(&self.state, SPOILT)
+
+    cdef str reason(self):
+        cdef size_t state = guard_load(&self.state)
+        return self.spoiling if state == SPOILT else REASONS.get(state)
 
     cdef ReadLock reading(self):
         return ReadLock(self)
 
     def _refuse(self):
+        error = self.error if guard_load(&self.state) == SPOILT else None
         raise ProtocolError(
-            f"this {self.owner.__name__} cannot be used: {self.reason}") from self.error
+            f"this {self.owner.__name__} cannot be used: {self.reason()}") from error
 
-    cdef bint _is_held(self):
-        """Return True if the thread that took the guard has survived all forks since."""
-        if self.generation == generation:
-            return True
-        return all([thread == self.thread for thread in survivors[self.generation - 1:]])
-
-    cdef int _take_over(self) except -1:
+    cdef int _take_over(self, size_t mine) except -1:
         """Take the guard over if a fork left its holder behind; otherwise raise."""
-        cdef unsigned long mine = PyThread_get_thread_ident()
-        if self.thread == SHUT:
+        cdef size_t holder = guard_load(&self.thread)
+        if holder == SHUT:
             self._refuse()
-        if not self._is_held():
-            self.thread = mine
+        if (0 < holder <= n_at_fork and holder != survivor
+                and guard_take(&self.thread, holder, mine)):
             return 0
-        if self.thread == mine:
+        if holder == mine:
             raise ProtocolError(f"this {self.owner.__name__} is in use{self.doing}: a function "
                                 "that it calls cannot change it")
         raise ProtocolError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "

@@ -2,11 +2,10 @@
 
 import contextvars
 import functools
-import itertools
 import sys
 import threading
 
-from pybandit._shared.worker import Worker, run_together
+from pybandit._shared.worker import Counter, Worker, run_together
 
 
 def in_threads(run, n_tasks, n_threads, stop, hears=True):
@@ -17,11 +16,10 @@ def in_threads(run, n_tasks, n_threads, stop, hears=True):
     exception or Ctrl-C sets the `Stop` `stop`: no further task starts, and running tasks should
     return soon. The first exception is re-raised.
     """
-    following = itertools.count()
+    following = Counter()
 
     def work():
-        # next() on an itertools.count is atomic
-        while (i := next(following)) < n_tasks and not stop.is_set():
+        while (i := following.next()) < n_tasks and not stop.is_set():
             run(i)
 
     if n_threads == 1 and hears:

@@ -7,6 +7,10 @@ class Stop:
     def is_set(self) -> bool: ...
 
 @final
+class Counter:
+    def next(self) -> int: ...
+
+@final
 class Worker:
     def __new__(cls, task: Callable[[], Any], stop: Stop | None = None) -> Self: ...
     @property

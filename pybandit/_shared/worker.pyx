@@ -30,20 +30,35 @@ cdef extern from "pythread.h":
 cdef extern from *:
     """
     #ifdef _MSC_VER
+    #include <intrin.h>
     #define flag_is_raised(flag) (*(volatile int *)(flag))
     #define raise_flag(flag) (*(volatile int *)(flag) = 1)
+    #define change_state(state, old, new) \\
+        (_InterlockedCompareExchange((volatile long *)(state), new, old) == (old))
+    #define state_of(state) _InterlockedOr((volatile long *)(state), 0)
     #else
     #define flag_is_raised(flag) __atomic_load_n(flag, __ATOMIC_RELAXED)
     #define raise_flag(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
+    #define change_state(state, old, new) __extension__ ({ long expected = old; \\
+        __atomic_compare_exchange_n(state, &expected, new, 0, __ATOMIC_ACQ_REL, \\
+                                    __ATOMIC_ACQUIRE); })
+    #define state_of(state) __atomic_load_n(state, __ATOMIC_ACQUIRE)
     #endif
     """
     bint flag_is_raised(int *flag) noexcept nogil
     void raise_flag(int *flag) noexcept nogil
+    bint change_state(long *state, long old, long new) noexcept nogil  # False if it is not `old`
+    long state_of(long *state) noexcept nogil
 
 
 # Microseconds between two checks for Ctrl-C: on Windows, signals do not interrupt the wait.
 cdef enum:
     LOOK = 100_000
+
+# States of a worker. It runs from its start, or from the first line of its thread, whichever is
+# earlier; a REFUSED one was not started by the system.
+cdef enum:
+    NEW, RUNS, REFUSED, OVER
 
 
 @cython.final
@@ -61,6 +76,24 @@ cdef class Stop:
 
 
 @cython.final
+cdef class Counter:
+    """Count from 0; each number goes to one thread.
+
+    Without a GIL, `itertools.count` may give a number to two threads.
+    """
+
+    cdef Py_ssize_t n
+
+    def next(self):
+        """Return the next number."""
+        cdef Py_ssize_t i
+        with cython.critical_section(self):
+            i = self.n
+            self.n += 1
+        return i
+
+
+@cython.final
 cdef class Worker:
     """One thread that calls ``task()`` once.
 
@@ -74,8 +107,8 @@ cdef class Worker:
     cdef object task, raised
     cdef Stop stop
     cdef PyThread_type_lock running      # held from the start to the end of the thread
-    cdef bint asked, refused, begun      # to start; by the system; runs or starts
-    cdef readonly bint over              # True once the thread has ended
+    cdef bint asked                      # to start
+    cdef long state                      # atomic
 
     def __cinit__(self, task, Stop stop=None):
         self.running = PyThread_allocate_lock()
@@ -88,6 +121,11 @@ cdef class Worker:
     def __dealloc__(self):
         if self.running != NULL:
             PyThread_free_lock(self.running)
+
+    @property
+    def over(self):
+        """True once the thread has ended."""
+        return state_of(&self.state) == OVER
 
     @property
     def error(self):
@@ -113,17 +151,15 @@ cdef class Worker:
         finally:
             # memory may run out after the start, when the thread's number is returned; a thread
             # that has not begun by now will end at once
-            if is_known or self.begun:
-                self.begun = True
-            else:
-                self.refused = True
+            if is_known:
+                change_state(&self.state, NEW, RUNS)
+            elif change_state(&self.state, NEW, REFUSED):
                 PyThread_release_lock(self.running)
 
     def __call__(self):
         """Run in the thread. Every path ends with the release of the lock."""
-        if self.refused:
+        if not change_state(&self.state, NEW, RUNS) and state_of(&self.state) != RUNS:
             return
-        self.begun = True
         try:
             self.task()
             self.raised = None
@@ -131,16 +167,18 @@ cdef class Worker:
             self.raised = error
         finally:
             if self.raised is not None and self.stop is not None:
-                if self.stop.error is None:
-                    self.stop.error = self.raised
+                with cython.critical_section(self.stop):
+                    if self.stop.error is None:
+                        self.stop.error = self.raised
                 raise_flag(&self.stop.flag)
-            self.task, self.over = None, True
+            self.task = None
+            change_state(&self.state, RUNS, OVER)
             PyThread_release_lock(self.running)
 
     cdef bint ends(self, bint hears) except -1:
         """Wait up to LOOK for the thread, checking for Ctrl-C; return True if it does not run."""
         cdef int status
-        if self.over or not self.begun:
+        if state_of(&self.state) != RUNS:
             return True
         with nogil:
             status = PyThread_acquire_lock_timed(self.running, LOOK, hears)
@@ -148,7 +186,7 @@ cdef class Worker:
             PyThread_release_lock(self.running)
         elif hears:
             PyErr_CheckSignals()
-        return self.over
+        return state_of(&self.state) == OVER
 
     def wait(self, double seconds=INFINITY):
         """Wait for the thread, about `seconds` at most; return True if it has ended."""
@@ -177,7 +215,7 @@ def run_together(list workers, Stop stop):
     finally:
         # all workers are over unless the wait was interrupted
         for i in range(len(workers)):
-            if not (<Worker>workers[i]).over:
+            if state_of(&(<Worker>workers[i]).state) != OVER:
                 raise_flag(&stop.flag)
         for i in range(len(workers)):
             while not (<Worker>workers[i]).ends(True):

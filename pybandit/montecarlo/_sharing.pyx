@@ -242,10 +242,10 @@ cdef class SharedBudget(NativePolicy):
         told_in_order("costs", costs, estimators)
         if type(estimators) is type(values) is type(costs) is np.ndarray:
             try:
-                told, given, paid = estimators, values, costs
+                # copies, which no other thread changes between check and use
+                told, given, paid = estimators.copy(), values.copy(), costs.copy()
             except (TypeError, ValueError):
                 pass  # other types, which are converted below
-        # The GIL is held, so that no thread changes the caller's arrays between check and use.
         n = 0 if told is None or given is None else told.shape[0]
         if n == 0 or given.shape[0] != n or not self._is_as_asked(&told[0], &given[0], n):
             told, given = self._checked(estimators, values, missing)

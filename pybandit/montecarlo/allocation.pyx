@@ -315,7 +315,7 @@ cdef class EstimatorAllocator(WeighedValues):
             return allocation_axes(self, of, ax, names)
 
     def __repr__(self):
-        if self.guard.reason is not None:
+        if self.guard.reason() is not None:
             return super().__repr__()
         with self.guard.reading():
             return (f"<EstimatorAllocator: {self.n_arms} estimators, {self.n_pulls} runs, "

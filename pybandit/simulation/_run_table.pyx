@@ -5,6 +5,7 @@ import numpy as np
 
 from pybandit._shared.checks import owned, shown
 
+cimport cython
 from libc.math cimport NAN, isfinite
 from libc.stdint cimport INT64_MAX, int64_t
 
@@ -97,14 +98,15 @@ cdef class RunTable:
 
     cdef int _enter(self, int64_t i, score found, const int64_t *pulls, int64_t n_batches,
                     bint stopped) except -1:
-        """Record the end of run i. Requires the GIL, because the totals of arms are shared."""
+        """Record the end of run i. Only one thread at a time changes the totals of arms."""
         cdef int64_t arm, total = 0
         self.errors[i], self.regrets[i], self.lost[i] = found.error, found.regret, found.lost
-        for arm in range(self.n_arms):
-            if pulls[arm] > INT64_MAX - self.totals[arm]:
-                raise too_many(arm)
-            total += pulls[arm]
-            self.totals[arm] += pulls[arm]
+        with cython.critical_section(self):  # without a GIL
+            for arm in range(self.n_arms):
+                if pulls[arm] > INT64_MAX - self.totals[arm]:
+                    raise too_many(arm)
+                total += pulls[arm]
+                self.totals[arm] += pulls[arm]
         if self.arm_pulls.shape[0]:
             for arm in range(self.n_arms):
                 self.arm_pulls[i, arm] = pulls[arm]

@@ -242,8 +242,8 @@ cdef class Environment:
         return arms.astype(np.int64, copy=False)
 
     def __repr__(self):
-        if self.guard.reason is not None:
-            return f"<{type(self).__name__}: {self.guard.reason}>"
+        if self.guard.reason() is not None:
+            return f"<{type(self).__name__}: {self.guard.reason()}>"
         return f"<{type(self).__name__} of {self.n_arms} arms>"
 
 

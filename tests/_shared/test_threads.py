@@ -32,6 +32,12 @@ def test_every_task_runs_once_in_the_given_number_of_threads():
     assert len(threads) == 5 and threading.get_ident() not in threads
 
 
+def test_no_task_runs_twice():
+    done = []
+    in_threads(done.append, 50_000, 8, Stop())
+    assert sorted(done) == list(range(50_000))
+
+
 def test_single_thread_is_the_calling_one():
     done = []
     in_threads(lambda i: done.append((i, threading.get_ident())), 3, 1, Stop())

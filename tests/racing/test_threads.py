@@ -130,7 +130,8 @@ OBJECTS = {
     "race_populations": lambda: same(lambda arms: pb.racing.race_populations(arms, rng=1),
                                      list(MATRIX.T)),
     "slice_sample": lambda: same(lambda: pb.racing.slice_sample(
-        lambda n, x: -0.5 * (MATRIX[n, :1] - x) ** 2, 0.1, n_factors=2000, width=0.1, rng=1)),
+        lambda n, x: -0.5 * (MATRIX[n, :1] - x) ** 2, 0.1, n_factors=2000, width=0.1,
+        rng=1).to_dict()),
     "evaluate": lambda: same(lambda f: f.evaluate([3, 4], [1]).tolist(), as_function(MATRIX)),
     "moments": lambda: same(lambda moments: pb.racing.taylor_control(
         moments, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals.tolist(),

@@ -1,5 +1,6 @@
 """Fast access to plain arrays and short lists of numbers passed by the user."""
 
+cimport cython
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
@@ -40,15 +41,18 @@ cdef inline int64_t few_integers(values, int64_t *to, int64_t most) noexcept:
     if 0 <= n <= most:
         memcpy(to, cnp.PyArray_DATA(<cnp.ndarray>values), n * sizeof(int64_t))
         return n
-    if type(values) is not list or len(<list>values) > most:
+    if type(values) is not list:
         return -1
-    for i in range(len(<list>values)):
-        if not PyLong_CheckExact((<list>values)[i]):
+    with cython.critical_section(values):  # the loop reads a list that stays as it is
+        if len(<list>values) > most:
             return -1
-        to[i] = PyLong_AsLongLongAndOverflow((<list>values)[i], &overflow)
-        if overflow:
-            return -1
-    return len(<list>values)
+        for i in range(len(<list>values)):
+            if not PyLong_CheckExact((<list>values)[i]):
+                return -1
+            to[i] = PyLong_AsLongLongAndOverflow((<list>values)[i], &overflow)
+            if overflow:
+                return -1
+        return len(<list>values)
 
 
 cdef inline int64_t few_numbers(values, double *to, int64_t most) noexcept:
@@ -70,19 +74,22 @@ cdef inline int64_t few_numbers(values, double *to, int64_t most) noexcept:
             else:  # any byte other than 0 is true
                 to[i] = (<cnp.npy_bool *>data)[i] != 0
         return n
-    if type(values) is not list or len(<list>values) > most:
+    if type(values) is not list:
         return -1
-    for i in range(len(<list>values)):
-        value = (<list>values)[i]
-        if PyFloat_CheckExact(value) or Py_TYPE(value) == &PyDoubleArrType_Type:
-            to[i] = PyFloat_AS_DOUBLE(value)
-        elif PyLong_CheckExact(value):
-            to[i] = <double>PyLong_AsLongLongAndOverflow(value, &overflow)
-            if overflow:
-                return -1
-        else:
+    with cython.critical_section(values):
+        if len(<list>values) > most:
             return -1
-    return len(<list>values)
+        for i in range(len(<list>values)):
+            value = (<list>values)[i]
+            if PyFloat_CheckExact(value) or Py_TYPE(value) == &PyDoubleArrType_Type:
+                to[i] = PyFloat_AS_DOUBLE(value)
+            elif PyLong_CheckExact(value):
+                to[i] = <double>PyLong_AsLongLongAndOverflow(value, &overflow)
+                if overflow:
+                    return -1
+            else:
+                return -1
+        return len(<list>values)
 
 
 cdef inline bint any_lost(const double *rewards, int64_t n) noexcept nogil:

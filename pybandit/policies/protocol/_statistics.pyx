@@ -104,8 +104,8 @@ cdef class ArmStatistics:
             self.silence.limit = value or 0
 
     def __repr__(self):
-        if self.guard.reason is not None:
-            return f"<{type(self).__name__}: {self.guard.reason}>"
+        if self.guard.reason() is not None:
+            return f"<{type(self).__name__}: {self.guard.reason()}>"
         with self.guard.reading():
             silent = listed(self.silent)
             return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
