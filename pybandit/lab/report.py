@@ -5,7 +5,8 @@ from html import escape
 
 import numpy as np
 
-from pybandit._shared.checks import shown
+from pybandit._shared.checks import listed, shown
+from pybandit._shared.html import number
 from pybandit.lab._report_controls import amendment_table, control_table, marker_table
 from pybandit.lab._report_facts import FEWEST, OUTLYING, SUMMARISED, drawn_parts, facts_of
 from pybandit.lab._report_plates import answer_figure, drift_figure, legend, plate_figure
@@ -15,9 +16,17 @@ from pybandit.report import page
 from pybandit.report._facts import POINTS
 from pybandit.report._figures import pull_figure, rank_figure
 from pybandit.report._svg import figure
-from pybandit.report._tables import OWN_MEANS, name_of, no_answer, section, unmeasured_table
+from pybandit.report._tables import (
+    OWN_MEANS,
+    count,
+    name_of,
+    no_answer,
+    section,
+    unmeasured_table,
+)
 from pybandit.studies import Study
 
+NAMED = 5  # arms named in a sentence
 NORMALISED = {True: "divided by the mean of the plate's controls",
               "percent": "per cent of the mean of the plate's controls",
               "inhibition": "per cent of the way from the mean of the plate's controls to that of "
@@ -41,7 +50,7 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
     path : str or path-like
         Page to write. An existing page is replaced; a crash leaves the old page or the new one.
     title : str, optional
-        By default the name of the policy and the study's file.
+        By default ``settings["title"]``, or the name of the policy and the study's file.
 
     Returns
     -------
@@ -83,7 +92,7 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
     True
     """
     facts = facts_of(_log_of(study))
-    title = page.title_of(facts) if title is None else title
+    title = _title(study, facts) if title is None else title
     page.write_page(path, page.page(title, _content(facts, title)))
 
 
@@ -95,8 +104,12 @@ def page_text(study: Study | Screen) -> str:
 def titled_content(study: Study | Screen) -> tuple[str, str, str]:
     """Return title and content of a report, and the digest of the study that it shows."""
     facts = facts_of(_log_of(study))
-    title = page.title_of(facts)
+    title = _title(study, facts)
     return title, _content(facts, title), facts.status.head
+
+
+def _title(study, facts):
+    return page.title_of(study.settings, f"{facts.status.policy}: {facts.path}")
 
 
 def _log_of(study):
@@ -118,6 +131,9 @@ def _answer(facts):
     if not facts.arms.n.any():
         return no_answer(facts)
     title = "The answer" if facts.status.done else "The answer so far"
+    headline = ""
+    if facts.chosen.size:
+        headline = f'<p class="headline">{_leader(facts)}</p>{_doubts(facts)}'
     drawing = answer_figure(facts)
     caption = "Mean and 95 % interval. Filled: the answer"
     caption += "; hollow: the next arms by mean." if facts.others.size else "."
@@ -134,9 +150,37 @@ def _answer(facts):
     if facts.is_partial:
         notes += (" Results of the open batch are included here; the policy receives them when "
                   "the batch is over.")
-    return section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
+    return section("answer", title, headline, f"<p>{notes}</p>", '<div class="figures">',
                    answer_table(facts), figure(drawing, caption) if drawing else "", "</div>",
                    unmeasured_table(facts))
+
+
+def _leader(facts):
+    """Return the answer in a sentence."""
+    first, n = facts.chosen[0], facts.chosen.size
+    words = (f"{name_of(facts.names[first])}, mean {number(facts.arms.means[first])} of "
+             f"{count(facts.arms.n[first], 'result')}")
+    if n > 1:
+        return f"{n:,} arms, first {words}."
+    return f"{words}."
+
+
+def _doubts(facts):
+    """Return a sentence on ranks that rest on one result, or look odd; "" if there are none."""
+    arms, words = facts.arms, []
+    single = facts.chosen[arms.n[facts.chosen] == 1]
+    if single.size:
+        named = listed([facts.names[arm] for arm in single[:NAMED]])
+        more = f" and {single.size - NAMED:,} more" if single.size > NAMED else ""
+        words.append(f"Uncertain ranks, from a single result: {escape(named)}{more}.")
+    better = [arm for arm in facts.others.tolist()
+              if arms.means[arm] > np.nanmin(arms.means[facts.chosen])]
+    if better:
+        one = better[0]
+        words.append(f"{name_of(facts.names[one])} has a higher mean than an arm of the answer, "
+                     f"from {count(arms.n[one], 'result')}, and is not in it: the policy also "
+                     "considers how certain a mean is.")
+    return f"<p>{' '.join(words)}</p>" if words else ""
 
 
 def _undone(plates):

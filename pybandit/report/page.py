@@ -39,9 +39,10 @@ def page(title, content):
         f"{content}\n</main></body></html>\n")
 
 
-def title_of(facts):
-    """Return the default title of a report."""
-    return f"{facts.status.policy}: {facts.path}"
+def title_of(settings, default):
+    """Return the title that the settings hold, or the default."""
+    title = settings.get("title")
+    return title if isinstance(title, str) and title.strip() else default
 
 
 def content(title, *parts):

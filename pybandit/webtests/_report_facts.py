@@ -7,6 +7,7 @@ import numpy as np
 
 from pybandit._shared.intervals import wilson_interval
 from pybandit.report._facts import ArmStatistics, standing_of
+from pybandit.report.page import title_of
 from pybandit.webtests._log import recorded, wide
 from pybandit.webtests.results import WebTestStatus
 
@@ -77,17 +78,10 @@ def _facts_at_once(test):
     status, policy, counted = test.status(), test._policy, _counted_of(test)
     arms = ArmStatistics(*_measured(counted))
     standing = standing_of(test.recommend(), arms, policy.pulls, policy.means, counted.gone)
-    return Facts(os.path.basename(test.path), status, test._names, *standing, arms, counted,
-                 list(test.log(max(0, status.n_events - 8))),
-                 next(test.log()).body["version"], _title_of(test))
-
-
-def _title_of(test):
-    """Return the title of the settings, or the name of the file."""
-    title = test.settings.get("title")
-    if isinstance(title, str) and title.strip():
-        return title
-    return f"Web test {os.path.basename(test.path)}"
+    path = os.path.basename(test.path)
+    return Facts(path, status, test._names, *standing, arms, counted,
+                 list(test.log(max(0, status.n_events - 8))), next(test.log()).body["version"],
+                 title_of(test.settings, f"Web test {path}"))
 
 
 def _counted_of(test):

@@ -10,6 +10,7 @@ from lab.report_page import page_of
 from pybandit.lab import _report_facts as facts
 from pybandit.lab._normalise import readings_of
 from pybandit.lab.plates import Layout, Plates
+from pybandit.lab.report import _doubts
 
 from studies import browser
 
@@ -164,3 +165,24 @@ def test_long_answers_on_a_phone(tmp_path):
     page_of(study, tmp_path, title="Screen")
     text, console = browser.dom(browser.framed(tmp_path / "report.html", 390, 320))
     assert console == [] and frames_of(text) == [[390, 390, "Screen"], [320, 320, "Screen"]]
+
+
+def test_headline_names_the_leader_and_uncertain_ranks(tmp_path):
+    study = pb.Study.create(":memory:", pb.policies.BatchSAR(4, 2, batch_size=4, max_batches=8),
+                            arms=["tea", "mate", "cocoa", "water"],
+                            settings={"title": "Drinks of <March>"})
+    study.tell(study.ask().id, [0.1, 0.9, 0.5, 0.7])
+    page = page_of(study, tmp_path)
+    assert page.text.count("Drinks of <March>") == 2
+    assert "2 arms, first mate, mean 0.9 of 1 result." in page.text
+    assert "Uncertain ranks, from a single result: 'mate' and 'water'." in page.text
+
+
+def test_arm_with_a_higher_mean_outside_the_answer_is_explained(tmp_path):
+    study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=8), arms=["tea", "mate"])
+    batch = study.ask()
+    study.tell(batch.id, np.array([0.2, 0.8])[batch.arms])
+    found = facts.facts_of(study)
+    other = found._replace(chosen=np.array([0]), others=np.array([1]))
+    assert "mate</bdi> has a higher mean than an arm of the answer, from" in _doubts(other)
+    assert _doubts(found) == ""
