@@ -19,10 +19,11 @@ from pybandit.evaluation._stopping import RaceStopping
 from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation._verdict import verdict
 from pybandit.evaluation.options import Calls, Items, group_weights
+from pybandit.evaluation.ranking import Ranking, rank_by_pairs
 from pybandit.evaluation.result import BestOfResult
 from pybandit.evaluation.tied import TiedSet, tied_set
 from pybandit.evaluation.verdict_result import Verdict
 
-__all__ = ["BestOfResult", "Calls", "Items", "RaceStopping", "RunningVerdict", "ThresholdResult",
-           "TiedSet", "Verdict", "best_of", "best_of_async", "best_of_pairs", "group_weights",
-           "read_scores", "run_race", "tied_set", "verdict"]
+__all__ = ["BestOfResult", "Calls", "Items", "RaceStopping", "Ranking", "RunningVerdict",
+           "ThresholdResult", "TiedSet", "Verdict", "best_of", "best_of_async", "best_of_pairs",
+           "group_weights", "rank_by_pairs", "read_scores", "run_race", "tied_set", "verdict"]
