@@ -31,6 +31,7 @@ UNCALLED = {
     "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Estimate",
     "Event",
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
+    "MedoidResult", "MedoidsResult",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
@@ -409,9 +410,11 @@ MONTECARLO = {
 NUMBA = {pb.numba.policy: dict(ask=lambda t, n_arms: t % n_arms),
          pb.numba.environment: dict(draw=lambda arm, rng: rng.random()),
          pb.numba.factor: dict(function=lambda factors, states, out: None)}
+CLUSTER = {pb.cluster.medoid: dict(X=POINTS, labels=np.arange(60) % 3, weights=np.ones(60))}
 ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
          "evaluation": EVALUATION, "searches": SEARCHES, "tables": TABLES, "policies": POLICIES,
-         "simulation": SIMULATION, "montecarlo": MONTECARLO, "numba": NUMBA}
+         "simulation": SIMULATION, "montecarlo": MONTECARLO, "numba": NUMBA,
+         "cluster": CLUSTER}
 
 
 def parameters_of(function, given):

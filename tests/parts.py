@@ -22,6 +22,8 @@ MORE = (
     "cli/test_screen_round_trips.py",
     "cli/test_strangers.py",
     "cli/test_webtest_counts.py",
+    "cluster/test_medoid.py",
+    "cluster/test_medoid_race.py",
     "embedding/",
     "evaluation/test_calls.py",
     "evaluation/test_claims.py",

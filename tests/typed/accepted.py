@@ -142,6 +142,13 @@ def slices(y: Floats) -> pb.racing.SliceResult:
                                   log_prior=lambda x: -float(x @ x))
 
 
+def medoids(x: Floats, labels: Ints) -> None:
+    assert_type(pb.cluster.medoid(x, exact=True).index, int)
+    assert_type(pb.cluster.medoid(x, labels=labels).indices, Ints)
+    assert_type(pb.cluster.medoid(lambda i, j: x[i] @ x[j].T, 9, triangle=True).bound,
+                str | None)
+
+
 def chains(x: Floats, y: Floats) -> Any:
     def log_likelihood(indices: Ints, points: Floats) -> Floats:
         s = x[indices] @ points.T

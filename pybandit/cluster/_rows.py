@@ -1,0 +1,82 @@
+"""Check the rows between which distances are computed, and choose their type."""
+
+import numpy as np
+
+from pybandit._shared.checks import as_array, check_choice, shown
+
+# Numbers of metrics (pybandit/cluster/distance.h), by the names of scikit-learn.
+METRICS = {"euclidean": 0, "l2": 0, "sqeuclidean": 1, "manhattan": 2, "l1": 2, "cityblock": 2,
+           "hamming": 3, "cosine": 4, "precomputed": 5}
+# Squared differences of wider rows overflow, and those of narrower ones lose digits; per type.
+WIDEST = {"float32": 1e18, "float64": 1e150}
+NARROWEST = 1e-12  # of float32
+
+
+def as_rows(name, values, squared=True):
+    """Return rows as a finite, C-contiguous float32 or float64 array of shape (n, n_columns).
+
+    float32 and float64 rows are not copied if they are C-contiguous, so another thread must not
+    write to them. float16, integers and booleans become float32 if it holds them exactly, and
+    otherwise float64. float32 rows whose squared differences would overflow or lose digits
+    become float64 if `squared`.
+    """
+    if hasattr(values, "toarray"):  # SciPy's sparse arrays
+        raise TypeError(f"{name} must have dense rows, or be a function of indices; got "
+                        f"{type(values).__name__}: pass {name}.toarray() if it fits into memory")
+    rows = as_array(name, values)
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got {type(values).__name__} with dtype "
+                        f"{rows.dtype}")
+    if rows.ndim != 2 or not rows.size:
+        raise ValueError(f"{name} must have shape (n, n_columns), both at least 1; got "
+                         f"{rows.shape}")
+    rows = np.ascontiguousarray(rows, _type_for(rows))
+    low, high = rows.min(), rows.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        where = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+        raise ValueError(f"{name} must be finite; got {shown(rows[where])} in row {where}")
+    width = float(high) - float(low)
+    if width > WIDEST["float64"]:
+        raise ValueError(f"{name} must have a range of at most {WIDEST['float64']:g}, or squared "
+                         f"distances overflow; got {width:g}")
+    is_safe = NARROWEST < width < WIDEST["float32"] or width == 0
+    return rows if is_safe or not squared else rows.astype(np.float64, copy=False)
+
+
+def _type_for(rows):
+    """Return the type in which distances of these rows are computed."""
+    if rows.dtype.kind == "f":
+        return np.float64 if rows.dtype.itemsize > 4 else np.float32
+    most = max(abs(int(rows.min())), abs(int(rows.max())))
+    return np.float32 if most <= 1 << 24 else np.float64
+
+
+def unit_rows(rows):
+    """Return rows divided by their lengths, so that cosine distances are half squared distances.
+
+    Rows of zeros get an additional column: their distance is 1 to all other rows, as in
+    scikit-learn, and 0 to each other.
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+    unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0,
+                     casting="same_kind")
+    if lengths.all():
+        return unit
+    return np.hstack([unit, (lengths == 0).astype(rows.dtype)])
+
+
+def check_metric(metric):
+    """Return the number of a named metric."""
+    return METRICS[check_choice("metric", metric, tuple(METRICS))]
+
+
+def as_matrix(name, values):
+    """Return a precomputed matrix of distances, float32 or float64; entries are not checked."""
+    matrix = as_array(name, values)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold distances; got {type(values).__name__} with dtype "
+                        f"{matrix.dtype}")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(f"{name} must have shape (n, n) if metric is 'precomputed'; got "
+                         f"{matrix.shape}")
+    return np.ascontiguousarray(matrix, _type_for(matrix))
