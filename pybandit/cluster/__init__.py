@@ -9,7 +9,23 @@ Examples
 (True, [0.5, 0.5])
 """
 
+import typing as _typing
+
 from pybandit.cluster._result import MedoidResult, MedoidsResult
 from pybandit.cluster.medoid import medoid
+from pybandit.cluster.partition import KMedoidsResult, kmedoids
 
-__all__ = ["MedoidResult", "MedoidsResult", "medoid"]
+__all__ = ["KMedoids", "KMedoidsResult", "MedoidResult", "MedoidsResult", "kmedoids", "medoid"]
+
+if _typing.TYPE_CHECKING:
+    from pybandit.cluster.estimator import KMedoids as KMedoids
+else:
+
+    def __getattr__(name):
+        """Import KMedoids at its first use, because it needs scikit-learn."""
+        if name != "KMedoids":
+            raise AttributeError(f"module 'pybandit.cluster' has no attribute {name!r}")
+        from pybandit.cluster.estimator import KMedoids
+
+        globals()[name] = KMedoids
+        return KMedoids

@@ -1,0 +1,70 @@
+#ifndef NEAREST_H
+#define NEAREST_H
+
+/* Distances to tiles, and the two nearest of k medoids. Private to csrc/cluster. */
+#include <math.h>
+
+#include "pybandit/cluster/kmedoids.h"
+
+typedef struct {
+    double d1, d2;
+    int32_t nearest, second;
+} two_medoids;
+
+/* Measures the distances from all medoids to a tile, by increasing row as functions require. */
+static inline pb_status read_medoids(const pb_kmedoids *km, const pb_tile *tile, int64_t *rows,
+                                     double *out)
+{
+    for (int64_t at = 0; at < km->k; at++)
+        rows[at] = km->medoids[km->by_row[at]];
+    return pb_tile_read(tile, &km->distances, rows, km->k, out);
+}
+
+/*
+ * Measures the distances from rows to a tile. A function writes to the memory of `scratch`; after
+ * a failure, `scratch` has the references of the tile.
+ */
+static inline pb_status read_rows(const pb_kmedoids *km, const pb_tile *tile, const int64_t *rows,
+                                  int64_t n, pb_tile *scratch, double *d)
+{
+    double *const memory = scratch->memory;
+    pb_status status = PB_OK;
+    if (!km->distances.function) {
+        status = pb_tile_read(tile, &km->distances, rows, n, d);
+        if (status == PB_OK)
+            return status;
+    }
+    *scratch = *tile;
+    scratch->memory = memory;
+    return status == PB_OK ? pb_tile_read(scratch, &km->distances, rows, n, d) : status;
+}
+
+/* Returns 1 if (d, cluster) comes before the other pair: ties go to the lowest cluster. */
+static inline int is_nearer(double d, int32_t cluster, double other, int32_t other_cluster)
+{
+    return d < other || (d == other && cluster < other_cluster);
+}
+
+/* Returns the two nearest medoids of lane j, from the output of read_medoids. */
+static inline two_medoids nearest_two(const pb_kmedoids *km, const double *out, int64_t j)
+{
+    two_medoids two = {INFINITY, INFINITY, INT32_MAX, INT32_MAX};
+    for (int64_t at = 0; at < km->k; at++) {
+        const double d = out[at * PB_TILE + j];
+        const int32_t cluster = (int32_t)km->by_row[at];
+        if (is_nearer(d, cluster, two.d1, two.nearest)) {
+            two.d2 = two.d1;
+            two.second = two.nearest;
+            two.d1 = d;
+            two.nearest = cluster;
+        } else if (is_nearer(d, cluster, two.d2, two.second)) {
+            two.d2 = d;
+            two.second = cluster;
+        }
+    }
+    if (two.second == INT32_MAX)  /* k = 1 */
+        two.second = 0;
+    return two;
+}
+
+#endif
