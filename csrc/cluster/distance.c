@@ -15,23 +15,29 @@ ALWAYS_INLINE double term(pb_metric metric, double t)
     return metric == PB_MANHATTAN ? fabs(t) : metric == PB_HAMMING ? (double)(t != 0.0) : t * t;
 }
 
+#ifdef HAS_VECTORS
+typedef float vec_floats __attribute__((vector_size(32)));
+typedef double vec_doubles __attribute__((vector_size(32)));
+/* the same at any alignment */
+typedef float vec_at_floats __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double vec_at_doubles __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int32_t bits_floats __attribute__((vector_size(32)));
+typedef int64_t bits_doubles __attribute__((vector_size(32)));
+#endif
+
 #define REAL float
-#define WORD int32_t
 #define ROOT sqrtf
 #define NAMED(name) name##_floats
 #include "tile_rows.h"
 #undef REAL
-#undef WORD
 #undef ROOT
 #undef NAMED
 
 #define REAL double
-#define WORD int64_t
 #define ROOT sqrt
 #define NAMED(name) name##_doubles
 #include "tile_rows.h"
 #undef REAL
-#undef WORD
 #undef ROOT
 #undef NAMED
 

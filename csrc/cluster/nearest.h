@@ -45,10 +45,14 @@ static inline int is_nearer(double d, int32_t cluster, double other, int32_t oth
     return d < other || (d == other && cluster < other_cluster);
 }
 
-/* Returns the two nearest medoids of lane j, from the output of read_medoids. */
+/*
+ * Returns the two nearest medoids of lane j, from the output of read_medoids. Clusters are valid
+ * for any distances: NaN, which rows have while another thread writes to them, is never near.
+ */
 static inline two_medoids nearest_two(const pb_kmedoids *km, const double *out, int64_t j)
 {
-    two_medoids two = {INFINITY, INFINITY, INT32_MAX, INT32_MAX};
+    const int32_t none = INT32_MAX;
+    two_medoids two = {INFINITY, INFINITY, none, none};
     for (int64_t at = 0; at < km->k; at++) {
         const double d = out[at * PB_TILE + j];
         const int32_t cluster = (int32_t)km->by_row[at];
@@ -62,7 +66,9 @@ static inline two_medoids nearest_two(const pb_kmedoids *km, const double *out, 
             two.second = cluster;
         }
     }
-    if (two.second == INT32_MAX)  /* k = 1 */
+    if (two.nearest == none)
+        two.nearest = 0;
+    if (two.second == none)  /* k = 1, or NaN */
         two.second = 0;
     return two;
 }

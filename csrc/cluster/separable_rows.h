@@ -49,8 +49,8 @@ static void NAMED(column)(int is_hamming, const REAL *rows, int64_t n, int64_t n
     for (int64_t k = 0; k < n;) {
         const REAL value = rows[order[k] * n_columns];
         const double v = (double)value - origin;
-        int64_t end = k;
-        double here = 0.0;
+        int64_t end = k + 1;  /* even if value is NaN, because another thread writes to the rows */
+        double here = weight_of(weights, order[k]);
         for (; end < n && rows[order[end] * n_columns] == value; end++)
             here += weight_of(weights, order[end]);
         const double above = all - below - here;

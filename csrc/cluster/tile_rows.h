@@ -1,6 +1,6 @@
 /*
  * Distances of a candidate to a tile of rows, for one type. Included twice by distance.c, which
- * defines REAL, WORD (an integer of the same size), ROOT, SIZE and NAMED. Private to csrc.
+ * defines REAL, ROOT and NAMED, and types of vectors. Private to csrc.
  *
  * A group is four vectors of 32 bytes: eight of 16 registers with SSE2, and enough independent
  * sums to hide the latency of an addition with AVX2. Groups lie one after the other in the tile.
@@ -20,10 +20,6 @@ static void NAMED(fill)(const pb_tile *tile, const REAL *rows, int64_t n_columns
 }
 
 #ifdef HAS_VECTORS
-typedef REAL NAMED(vec) __attribute__((vector_size(32)));
-typedef REAL NAMED(vec_at) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
-typedef WORD NAMED(bits) __attribute__((vector_size(32)));
-
 #define VEC NAMED(vec)
 #define BITS NAMED(bits)
 #define FROM(p) ((VEC)*(const NAMED(vec_at) *)(p))

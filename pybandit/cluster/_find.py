@@ -79,7 +79,7 @@ def euclidean(q):
     done = n_columns <= FEW_COLUMNS and planes.run(first_anchor(q), 8, 0.5, n)
     if done:
         return by_planes(q, planes, 0)
-    candidates = planes.alive if planes.winner < 0 else np.union1d(planes.alive, [planes.winner])
+    candidates = candidates_of(planes)
     survivors, bound, n_distances = raced(q, candidates, q.bound)
     n_distances += n * planes.n_passes
     if not q.exact:
@@ -88,8 +88,13 @@ def euclidean(q):
     n_before = planes.n_passes
     if planes.run(best.index, 20, 0.0, 20):
         return by_planes(q, planes, best.n_distances - n * n_before)
-    rest = np.union1d(planes.alive, [planes.winner])
+    rest = candidates_of(planes)
     return compared(q, rest, None, best.n_distances + n * (planes.n_passes - n_before))
+
+
+def candidates_of(planes):
+    """Return the survivors of planes and their winner, increasing."""
+    return planes.alive if planes.winner < 0 else np.union1d(planes.alive, [planes.winner])
 
 
 def first_anchor(q):
@@ -154,6 +159,9 @@ def compared(q, candidates, bound, n_distances):
 
 def nearly_best(candidates, sums, error):
     """Return the candidates whose sums are within this relative error of the smallest."""
+    if not (candidates.size and np.isfinite(sums).all()):
+        raise ValueError("distances between the rows of X must be finite; got NaN or infinity: "
+                         "do not write to X during the call")
     return candidates[sums <= sums.min() * (1.0 + error)]
 
 

@@ -7,7 +7,7 @@ from pybandit._shared.checks import as_array, check_choice, shown
 # Numbers of metrics (pybandit/cluster/distance.h), by the names of scikit-learn.
 METRICS = {"euclidean": 0, "l2": 0, "sqeuclidean": 1, "manhattan": 2, "l1": 2, "cityblock": 2,
            "hamming": 3, "cosine": 4, "precomputed": 5}
-# Squared differences of wider rows overflow, and those of narrower ones lose digits; per type.
+# Squared distances of wider rows overflow, and those of narrower ones lose digits; per type.
 WIDEST = {"float32": 1e18, "float64": 1e150}
 NARROWEST = 1e-12  # of float32
 
@@ -35,11 +35,12 @@ def as_rows(name, values, squared=True):
     if not (np.isfinite(low) and np.isfinite(high)):
         where = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
         raise ValueError(f"{name} must be finite; got {shown(rows[where])} in row {where}")
-    width = float(high) - float(low)
+    range_ = float(high) - float(low)
+    width = range_ * rows.shape[1] ** 0.5  # no distance is larger
     if width > WIDEST["float64"]:
-        raise ValueError(f"{name} must have a range of at most {WIDEST['float64']:g}, or squared "
-                         f"distances overflow; got {width:g}")
-    is_safe = NARROWEST < width < WIDEST["float32"] or width == 0
+        raise ValueError(f"{name} must have a range of at most {WIDEST['float64']:g} divided by "
+                         f"sqrt(n_columns), or squared distances overflow; got {range_:g}")
+    is_safe = NARROWEST < range_ and width < WIDEST["float32"] or range_ == 0
     return rows if is_safe or not squared else rows.astype(np.float64, copy=False)
 
 

@@ -137,7 +137,8 @@ def separable_totals(Distances distances, const double[::1] weights):
     for column in range(n_columns):
         if is_done[column]:
             continue
-        order = np.argsort(distances.rows[:, column], kind="stable")
+        # a copy, because another thread may write to the rows
+        order = np.argsort(np.array(distances.rows[:, column]), kind="stable")
         with nogil:
             pb_separable_column(&distances.points, w, column, &order[0], &into[0])
         PyErr_CheckSignals()

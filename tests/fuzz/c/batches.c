@@ -65,7 +65,9 @@ static void racing(choices *c, pool *p, int64_t n, int64_t size, int64_t repeats
                          .omega = sqrt(choose_unit(c) / (6.0 * (double)n)),
                          .scale = choose_byte(c) / 256.0 * 0.05,
                          .ring = {.arms = TAKE(p, n, int64_t)}, .lower = TAKE(p, n, double),
-                         .upper = TAKE(p, n, double), .scratch = TAKE(p, n, double),
+                         .upper = TAKE(p, n, double), .members = TAKE(p, n, int64_t),
+                         .lowers = {.order = TAKE(p, n, int64_t), .place = TAKE(p, n, int64_t)},
+                         .uppers = {.order = TAKE(p, n, int64_t), .place = TAKE(p, n, int64_t)},
                          .alive = TAKE(p, n, unsigned char), .accepted = TAKE(p, n, unsigned char)};
     int64_t *pulls = TAKE(p, n, int64_t);
     double *sums = TAKE(p, n, double);
