@@ -7,7 +7,9 @@
 
 #include <math.h>
 
+#include "../_shared/minimum.h"
 #include "../_shared/wide.h"
+#include "sparse.h"
 #include "sums.h"
 
 ALWAYS_INLINE double term(pb_metric metric, double t)
@@ -57,9 +59,9 @@ void pb_tile_fill(const pb_tile *tile, const pb_distances *d)
     if (is_function(d) || d->metric == PB_PRECOMPUTED)
         return;
     if (d->floats)
-        fill_floats(tile, d->floats, d->n_columns);
+        fill_floats(tile, d, d->floats);
     else
-        fill_doubles(tile, d->doubles, d->n_columns);
+        fill_doubles(tile, d, d->doubles);
 }
 
 /* Calls the function, which writes its references by rows, and transposes. */
@@ -110,9 +112,9 @@ pb_status pb_tile_read(const pb_tile *tile, const pb_distances *d, const int64_t
         return checked(out, n_candidates);
     }
     if (d->floats)
-        read_floats(tile, d->metric, d->floats, d->n_columns, candidates, n_candidates, out);
+        read_floats(tile, d, d->floats, candidates, n_candidates, out);
     else
-        read_doubles(tile, d->metric, d->doubles, d->n_columns, candidates, n_candidates, out);
+        read_doubles(tile, d, d->doubles, candidates, n_candidates, out);
     return PB_OK;
 }
 
@@ -135,24 +137,21 @@ double pb_distance_between(const pb_distances *d, int64_t i, int64_t j)
 {
     if (d->metric == PB_PRECOMPUTED)
         return d->floats ? (double)d->floats[i * d->n + j] : d->doubles[i * d->n + j];
-    if (d->floats)
-        return between_floats(d->metric, d->floats + i * d->n_columns,
-                              d->floats + j * d->n_columns, d->n_columns);
-    return between_doubles(d->metric, d->doubles + i * d->n_columns,
-                           d->doubles + j * d->n_columns, d->n_columns);
+    return d->floats ? between_floats(d->metric, d, d->floats, i, j)
+                     : between_doubles(d->metric, d, d->doubles, i, j);
 }
 
 double pb_distance_from(const pb_distances *d, const double *weights, int64_t i, double *out)
 {
-    const int64_t n = d->n, n_columns = d->n_columns;
+    const int64_t n = d->n;
     double sum = 0.0;
     if (d->metric == PB_PRECOMPUTED)
         for (int64_t j = 0; j < n; j++)
             out[j] = pb_distance_between(d, i, j);
     else if (d->floats)
-        from_floats(d->metric, d->floats, n, n_columns, d->floats + i * n_columns, out);
+        from_floats(d, d->floats, i, out);
     else
-        from_doubles(d->metric, d->doubles, n, n_columns, d->doubles + i * n_columns, out);
+        from_doubles(d, d->doubles, i, out);
     for (int64_t j = 0; j < n; j++)
         sum += weights ? weights[j] * out[j] : out[j];
     return sum;

@@ -52,6 +52,8 @@ void pb_kmedoids_arrange(pb_kmedoids *km, const int64_t *order, const int32_t *s
 
 void pb_kmedoids_fill(const pb_kmedoids *km, const pb_tile *tiles, int64_t first, int64_t last)
 {
+    if (!holds_rows(&km->distances))
+        return;
     for (int64_t t = first; t < last; t++)
         pb_tile_fill(tiles + t, &km->distances);
 }

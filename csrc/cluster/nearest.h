@@ -20,23 +20,32 @@ static inline pb_status read_medoids(const pb_kmedoids *km, const pb_tile *tile,
     return pb_tile_read(tile, &km->distances, rows, km->k, out);
 }
 
+/* Returns 1 if the tiles of a stage hold their rows: not of functions, and not in CSR. */
+static inline int holds_rows(const pb_distances *distances)
+{
+    return !distances->function && !distances->starts;
+}
+
 /*
- * Measures the distances from rows to a tile. A function writes to the memory of `scratch`; after
- * a failure, `scratch` has the references of the tile.
+ * Measures the distances from rows to a tile. `scratch` has the memory of tiles that do not hold
+ * their rows; after a failure, it has the references of the tile.
  */
 static inline pb_status read_rows(const pb_kmedoids *km, const pb_tile *tile, const int64_t *rows,
                                   int64_t n, pb_tile *scratch, double *d)
 {
     double *const memory = scratch->memory;
     pb_status status = PB_OK;
-    if (!km->distances.function) {
+    if (holds_rows(&km->distances)) {
         status = pb_tile_read(tile, &km->distances, rows, n, d);
         if (status == PB_OK)
             return status;
     }
     *scratch = *tile;
     scratch->memory = memory;
-    return status == PB_OK ? pb_tile_read(scratch, &km->distances, rows, n, d) : status;
+    if (status != PB_OK)
+        return status;
+    pb_tile_fill(scratch, &km->distances);
+    return pb_tile_read(scratch, &km->distances, rows, n, d);
 }
 
 /* Returns 1 if (d, cluster) comes before the other pair: ties go to the lowest cluster. */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../_shared/wide.h"
+#include "sparse.h"
 #include "sums.h"
 
 /* Relative rounding error of theta and of bounds, with a margin. */
@@ -39,9 +40,9 @@ ALWAYS_INLINE double sum_of_squares(const double *values, int64_t n)
 void pb_plane_pass(pb_plane *plane, const pb_distances *rows, const double *weights)
 {
     if (rows->floats)
-        pass_floats(plane, rows->floats, rows->n, rows->n_columns, weights);
+        pass_floats(plane, rows, rows->floats, weights);
     else
-        pass_doubles(plane, rows->doubles, rows->n, rows->n_columns, weights);
+        pass_doubles(plane, rows, rows->doubles, weights);
 }
 
 void pb_plane_part(const pb_plane *plane, const pb_distances *rows, const double *weights,
@@ -49,21 +50,20 @@ void pb_plane_part(const pb_plane *plane, const pb_distances *rows, const double
                    double *distance)
 {
     if (rows->floats)
-        part_floats(plane, rows->floats, rows->n_columns, weights, references, n, far,
-                    weight_near, distance);
+        part_floats(plane, rows, rows->floats, weights, references, n, far, weight_near,
+                    distance);
     else
-        part_doubles(plane, rows->doubles, rows->n_columns, weights, references, n, far,
-                     weight_near, distance);
+        part_doubles(plane, rows, rows->doubles, weights, references, n, far, weight_near,
+                     distance);
 }
 
 void pb_plane_products(const pb_plane *plane, const pb_distances *rows, const double *vector,
                        const int64_t *indices, int64_t n, double *products)
 {
-    const int64_t d = rows->n_columns, at = plane->anchor * d;
     if (rows->floats)
-        products_floats(rows->floats + at, rows->floats, d, vector, indices, n, products);
+        products_floats(plane, rows, rows->floats, vector, indices, n, products);
     else
-        products_doubles(rows->doubles + at, rows->doubles, d, vector, indices, n, products);
+        products_doubles(plane, rows, rows->doubles, vector, indices, n, products);
 }
 
 int64_t pb_plane_cut(const pb_plane *plane, double best, const double *products, int64_t *alive,

@@ -7,15 +7,47 @@
  */
 enum { NAMED(WIDTH) = 32 / sizeof(REAL), NAMED(GROUP) = 4 * NAMED(WIDTH) };
 
-/* Stores the references by columns, and copies the last one into the unused lanes. */
-static void NAMED(fill)(const pb_tile *tile, const REAL *rows, int64_t n_columns)
+/* Returns the first lane of reference r in the memory of a tile. */
+ALWAYS_INLINE REAL *NAMED(lane)(const pb_tile *tile, int64_t r, int64_t n_columns)
 {
-    REAL *const memory = (REAL *)tile->memory;
+    return (REAL *)tile->memory + r / NAMED(GROUP) * NAMED(GROUP) * n_columns + r % NAMED(GROUP);
+}
+
+/* Stores the references by columns, and copies the last one into the unused lanes. */
+static void NAMED(fill)(const pb_tile *tile, const pb_distances *d, const REAL *rows)
+{
+    const int64_t n_columns = d->n_columns;
+    if (d->starts)
+        for (int64_t k = 0; k < PB_TILE * n_columns; k++)
+            ((REAL *)tile->memory)[k] = 0;
     for (int64_t r = 0; r < PB_TILE; r++) {
-        const REAL *row = rows + tile->references[r < tile->n ? r : tile->n - 1] * n_columns;
-        REAL *at = memory + r / NAMED(GROUP) * NAMED(GROUP) * n_columns + r % NAMED(GROUP);
-        for (int64_t c = 0; c < n_columns; c++)
-            at[c * NAMED(GROUP)] = row[c];
+        const int64_t j = tile->references[r < tile->n ? r : tile->n - 1];
+        REAL *const at = NAMED(lane)(tile, r, n_columns);
+        if (!d->starts) {
+            for (int64_t c = 0; c < n_columns; c++)
+                at[c * NAMED(GROUP)] = rows[j * n_columns + c];
+            continue;
+        }
+        for (int64_t k = d->starts[j]; k < d->starts[j + 1]; k++) {
+            const int64_t c = column_at(d, k);
+            if (c >= 0 && c < n_columns)
+                at[c * NAMED(GROUP)] = rows[k];
+        }
+    }
+}
+
+/* Writes `count` columns of a CSR row from `first` on, and advances it. */
+static void NAMED(spread)(const pb_distances *d, const REAL *values, csr_row *row, int64_t first,
+                          int64_t count, REAL *out)
+{
+    for (int64_t c = 0; c < count; c++)
+        out[c] = 0;
+    for (; row->at < row->end; row->at++) {
+        const int64_t c = column_at(d, row->at) - first;
+        if (c >= count)
+            return;
+        if (c >= 0)
+            out[c] = values[row->at];
     }
 }
 
@@ -24,7 +56,7 @@ static void NAMED(fill)(const pb_tile *tile, const REAL *rows, int64_t n_columns
 #define BITS NAMED(bits)
 #define FROM(p) ((VEC)*(const NAMED(vec_at) *)(p))
 
-/* Adds the terms of one column to four sums. */
+/* Adds the terms of one column to four sums, in order. */
 #define ADD(sum, from)                                                 \
     do {                                                               \
         const VEC t = value - FROM(from);                              \
@@ -39,7 +71,8 @@ static void NAMED(fill)(const pb_tile *tile, const REAL *rows, int64_t n_columns
 ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
                               int64_t n_columns, REAL *sums)
 {
-    VEC a = {0}, b = {0}, c = {0}, d = {0};
+    VEC a = FROM(sums), b = FROM(sums + NAMED(WIDTH));
+    VEC c = FROM(sums + 2 * NAMED(WIDTH)), d = FROM(sums + 3 * NAMED(WIDTH));
     const VEC one = (VEC){0} + (REAL)1;
     const BITS positive = ~(BITS)(-(VEC){0});  /* all bits but the sign */
     for (int64_t column = 0; column < n_columns; column++, at += NAMED(GROUP)) {
@@ -63,8 +96,6 @@ ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
 ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
                               int64_t n_columns, REAL *sums)
 {
-    for (int i = 0; i < NAMED(GROUP); i++)
-        sums[i] = 0;
     for (int64_t column = 0; column < n_columns; column++, at += NAMED(GROUP))
         for (int i = 0; i < NAMED(GROUP); i++) {
             const REAL t = row[column] - at[i];
@@ -75,33 +106,56 @@ ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
 }
 #endif
 
+ALWAYS_INLINE void NAMED(finish)(pb_metric metric, const REAL *sums, int64_t n_columns,
+                                 double *out)
+{
+    const REAL columns = (REAL)n_columns;
+    for (int i = 0; i < PB_TILE; i++)
+        out[i] = (double)(metric == PB_EUCLIDEAN ? ROOT(sums[i])
+                          : metric == PB_HAMMING ? sums[i] / columns
+                          : metric == PB_COSINE  ? sums[i] * (REAL)0.5
+                                                 : sums[i]);
+}
+
 ALWAYS_INLINE void NAMED(read_one)(pb_metric metric, const pb_tile *tile, const REAL *row,
                                    int64_t n_columns, double *out)
 {
-    const REAL *const memory = (const REAL *)tile->memory;
-    const REAL columns = (REAL)n_columns;
-    REAL sums[NAMED(GROUP)];
-    for (int64_t first = 0; first < PB_TILE; first += NAMED(GROUP)) {
-        NAMED(sum)(metric, row, memory + first * n_columns, n_columns, sums);
-        for (int i = 0; i < NAMED(GROUP); i++)
-            out[first + i] = (double)(metric == PB_EUCLIDEAN ? ROOT(sums[i])
-                                      : metric == PB_HAMMING ? sums[i] / columns
-                                      : metric == PB_COSINE  ? sums[i] * (REAL)0.5
-                                                             : sums[i]);
+    REAL sums[PB_TILE] = {0};
+    for (int64_t r = 0; r < PB_TILE; r += NAMED(GROUP))
+        NAMED(sum)(metric, row, NAMED(lane)(tile, r, n_columns), n_columns, sums + r);
+    NAMED(finish)(metric, sums, n_columns, out);
+}
+
+ALWAYS_INLINE void NAMED(read_sparse)(pb_metric metric, const pb_tile *tile,
+                                      const pb_distances *d, const REAL *values, int64_t candidate,
+                                      double *out)
+{
+    REAL sums[PB_TILE] = {0}, part[SPREAD];
+    csr_row row = start_of(d, candidate);
+    for (int64_t first = 0; first < d->n_columns; first += SPREAD) {
+        const int64_t count = minimum(SPREAD, d->n_columns - first);
+        NAMED(spread)(d, values, &row, first, count, part);
+        for (int64_t r = 0; r < PB_TILE; r += NAMED(GROUP))
+            NAMED(sum)(metric, part, NAMED(lane)(tile, r, d->n_columns) + first * NAMED(GROUP),
+                       count, sums + r);
     }
+    NAMED(finish)(metric, sums, d->n_columns, out);
 }
 
 /* The metric is a constant in each call, so that its branches disappear from the loops. */
 #define READ(metric)                                                                    \
     for (int64_t i = 0; i < n_candidates; i++)                                          \
-        NAMED(read_one)(metric, tile, rows + candidates[i] * n_columns, n_columns,      \
-                        out + i * PB_TILE)
+        if (d->starts)                                                                  \
+            NAMED(read_sparse)(metric, tile, d, rows, candidates[i], out + i * PB_TILE); \
+        else                                                                            \
+            NAMED(read_one)(metric, tile, rows + candidates[i] * n_columns, n_columns,  \
+                            out + i * PB_TILE)
 
-WIDE static void NAMED(read)(const pb_tile *tile, pb_metric metric, const REAL *rows,
-                             int64_t n_columns, const int64_t *candidates, int64_t n_candidates,
-                             double *out)
+WIDE static void NAMED(read)(const pb_tile *tile, const pb_distances *d, const REAL *rows,
+                             const int64_t *candidates, int64_t n_candidates, double *out)
 {
-    switch (metric) {
+    const int64_t n_columns = d->n_columns;
+    switch (d->metric) {
     case PB_EUCLIDEAN: READ(PB_EUCLIDEAN); break;
     case PB_MANHATTAN: READ(PB_MANHATTAN); break;
     case PB_HAMMING: READ(PB_HAMMING); break;
@@ -123,17 +177,36 @@ static void NAMED(look_up)(const pb_tile *tile, const REAL *matrix, int64_t n,
     }
 }
 
-/* One distance in double precision. Eight sums, which vectors can hold, in a fixed order. */
-ALWAYS_INLINE double NAMED(between)(pb_metric metric, const REAL *x, const REAL *y,
-                                    int64_t n_columns)
+/* Adds terms in double precision to eight sums, which vectors can hold, in a fixed order. */
+ALWAYS_INLINE void NAMED(add_terms)(pb_metric metric, const REAL *x, const REAL *y, int64_t n,
+                                    double *sums)
 {
-    double sums[8] = {0.0};
     int64_t c = 0;
-    for (; c + 8 <= n_columns; c += 8)
+    for (; c + 8 <= n; c += 8)
         for (int k = 0; k < 8; k++)
             sums[k] += term(metric, (double)x[c + k] - (double)y[c + k]);
-    for (int k = 0; c < n_columns; c++, k++)
+    for (int k = 0; c < n; c++, k++)
         sums[k] += term(metric, (double)x[c] - (double)y[c]);
+}
+
+/* One distance in double precision. */
+ALWAYS_INLINE double NAMED(between)(pb_metric metric, const pb_distances *d, const REAL *rows,
+                                    int64_t i, int64_t j)
+{
+    const int64_t n_columns = d->n_columns;
+    double sums[8] = {0.0};
+    if (d->starts) {
+        csr_row x = start_of(d, i), y = start_of(d, j);
+        REAL part[SPREAD], other[SPREAD];
+        for (int64_t first = 0; first < n_columns; first += SPREAD) {
+            const int64_t count = minimum(SPREAD, n_columns - first);
+            NAMED(spread)(d, rows, &x, first, count, part);
+            NAMED(spread)(d, rows, &y, first, count, other);
+            NAMED(add_terms)(metric, part, other, count, sums);
+        }
+    } else {
+        NAMED(add_terms)(metric, rows + i * n_columns, rows + j * n_columns, n_columns, sums);
+    }
     const double sum = add_eight(sums);
     return metric == PB_EUCLIDEAN ? sqrt(sum)
            : metric == PB_HAMMING ? sum / (double)n_columns
@@ -141,14 +214,13 @@ ALWAYS_INLINE double NAMED(between)(pb_metric metric, const REAL *x, const REAL 
                                   : sum;
 }
 
-#define FROM(metric)                                                                    \
-    for (int64_t j = 0; j < n; j++)                                                     \
-        out[j] = NAMED(between)(metric, x, rows + j * n_columns, n_columns)
+#define FROM(metric)                  \
+    for (int64_t j = 0; j < d->n; j++) \
+        out[j] = NAMED(between)(metric, d, rows, i, j)
 
-WIDE static void NAMED(from)(pb_metric metric, const REAL *rows, int64_t n, int64_t n_columns,
-                             const REAL *x, double *out)
+WIDE static void NAMED(from)(const pb_distances *d, const REAL *rows, int64_t i, double *out)
 {
-    switch (metric) {
+    switch (d->metric) {
     case PB_EUCLIDEAN: FROM(PB_EUCLIDEAN); break;
     case PB_MANHATTAN: FROM(PB_MANHATTAN); break;
     case PB_HAMMING: FROM(PB_HAMMING); break;

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "nearest.h"
+
 static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
 
 static int is_open(pb_swap_decision decision)
@@ -50,8 +52,10 @@ static pb_status read_together(const pb_kmedoids *km, const pb_tile *tile,
 {
     double *const memory = scratch->memory;
     *scratch = *tile;
-    if (km->distances.function)
+    if (!holds_rows(&km->distances)) {
         scratch->memory = memory;
+        pb_tile_fill(scratch, &km->distances);
+    }
     for (int64_t i = 0; i < n; i++)
         rows[i] = trials[group[i]].row;
     const pb_status status = pb_tile_read(scratch, &km->distances, rows, n, out);

@@ -3,13 +3,14 @@
 import numpy as np
 
 from pybandit.cluster._sources import as_distances
+from pybandit.cluster._sparse import dense, is_sparse
 
 AT_ONCE = 1 << 22   # distances held at once
 FEWEST = 64         # points per block
 
 
 def blocks(n, k):
-    """Yield slices of n points of which k distances each fit into memory."""
+    """Yield slices of n points of which k numbers each fit into memory."""
     size = max(FEWEST, AT_ONCE // k)
     for first in range(0, n, size):
         yield slice(first, min(first + size, n))
@@ -33,8 +34,8 @@ def distances_to_rows(centers, rows, metric):
     Distances are computed in the type that `as_rows` chooses for centers and rows together.
     """
     k = len(centers)
-    ends = np.vstack([centers, rows.min(axis=0), rows.max(axis=0)])
-    dtype = np.result_type(as_distances(ends, None, metric)[0].rows, rows, centers)
-    for part in blocks(len(rows), k):
-        both = np.vstack([centers, rows[part]]).astype(dtype, copy=False)
+    ends = np.vstack([centers, *(dense(one(axis=0)).reshape(1, -1) for one in (rows.min, rows.max))])
+    dtype = np.result_type(as_distances(ends, None, metric)[0].rows, rows.dtype, centers)
+    for part in blocks(rows.shape[0], max(k, rows.shape[1]) if is_sparse(rows) else k):
+        both = np.vstack([centers, dense(rows[part])]).astype(dtype, copy=False)
         yield part, as_distances(both, None, metric)[0].block(np.arange(k), np.arange(k, len(both)))

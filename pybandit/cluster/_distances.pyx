@@ -3,11 +3,12 @@
 import numpy as np
 
 from pybandit._shared.checks import check_indices, numbers_returned
+from pybandit.cluster._sparse import check_starts, is_sparse
 from pybandit.racing._callbacks import Callback
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.string cimport memcpy
 
 from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, pb_status
@@ -29,7 +30,7 @@ cdef class Distances:
 
     Parameters
     ----------
-    rows : ndarray of float32 or float64, shape (n, n_columns), C-contiguous; or None
+    rows : ndarray of float32 or float64, shape (n, n_columns), C-contiguous; csr_array; or None
         As `as_rows`, `unit_rows` and `as_matrix` return them.
     metric : int
         The pb_metric of rows.
@@ -55,15 +56,38 @@ cdef class Distances:
                 self.points.user_data = <void *>self
             return
         self.points.n, self.points.n_columns = rows.shape
-        if rows.dtype == np.float32:
+        if is_sparse(rows):
+            self._set_sparse(rows)
+        elif rows.dtype == np.float32:
             floats = rows
             self.points.floats = &floats[0, 0]
         else:
             doubles = rows
             self.points.doubles = &doubles[0, 0]
 
+    def _set_sparse(self, rows):
+        cdef const float[::1] floats
+        cdef const double[::1] doubles
+        cdef const int64_t[::1] starts = np.array(rows.indptr, dtype=np.int64)
+        cdef const int32_t[::1] columns = np.ascontiguousarray(rows.indices, dtype=np.int32)
+        values = np.ascontiguousarray(rows.data)
+        if not values.size:  # pointers need an entry
+            values, columns = np.zeros(1, rows.dtype), np.zeros(1, np.int32)
+        check_starts(np.asarray(starts), min(values.size, columns.shape[0]))
+        self.points.starts, self.points.columns = &starts[0], &columns[0]
+        self.held = starts, columns, values
+        if rows.dtype == np.float32:
+            floats = values
+            self.points.floats = &floats[0]
+        else:
+            doubles = values
+            self.points.doubles = &doubles[0]
+
     cdef bint is_function(self) noexcept nogil:
         return self.points.floats == NULL and self.points.doubles == NULL
+
+    cdef bint holds_rows(self) noexcept nogil:
+        return not self.is_function() and self.points.starts == NULL
 
     cdef int64_t block_size(self) noexcept nogil:
         return POINTS_IN_BLOCK if self.is_function() else ROWS_IN_BLOCK

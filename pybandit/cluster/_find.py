@@ -7,6 +7,7 @@ import numpy as np
 from pybandit.cluster._planes import Planes
 from pybandit.cluster._race import MedoidRace, check_distances
 from pybandit.cluster._rows import METRICS
+from pybandit.cluster._sparse import first_of_equal, is_sparse
 from pybandit.cluster._sums import distances_from, exact_sums, full_sums, separable_totals
 from pybandit.racing._track import Subsample
 
@@ -181,7 +182,10 @@ def without_copies(q, candidates):
     """Return the first of each group of equal rows among the candidates."""
     if not q.has_rows or len(candidates) < 2:
         return candidates
-    _, first = np.unique(q.distances.rows[candidates], axis=0, return_index=True)
+    rows = q.distances.rows
+    if is_sparse(rows):
+        return candidates[first_of_equal(rows, candidates)]
+    _, first = np.unique(rows[candidates], axis=0, return_index=True)
     return candidates[np.sort(first)]
 
 

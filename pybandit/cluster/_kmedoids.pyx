@@ -108,7 +108,7 @@ cdef class Stage:
         self.km.mixed_stratum = self._clusters("mixed_stratum", n_mixed)
         self.km.mixed_rows = self._integers("mixed_rows", np.zeros(n_mixed, dtype=np.int64))
         self.km.mixed_tiles = make_tiles(self.distances, self.arrays, "mixed_tiles",
-                                         n_mixed // PB_TILE)
+                                         n_mixed // PB_TILE, self.distances.holds_rows())
 
     def _arrange(self, const int64_t[::1] order, weights):
         """Find the nearest medoids, and sort the points into tiles of their clusters."""
@@ -122,7 +122,8 @@ cdef class Stage:
         self.km.slots = self._integers("slots", np.zeros(n, dtype=np.int64))
         self.km.n_tiles = pb_kmedoids_tiles(self.km.sizes, self.km.k)
         n_slots = self.km.n_tiles * PB_TILE
-        self.km.tiles = make_tiles(self.distances, self.arrays, "tiles", self.km.n_tiles)
+        self.km.tiles = make_tiles(self.distances, self.arrays, "tiles", self.km.n_tiles,
+                                   self.distances.holds_rows())
         self.km.rows = self._integers("rows", np.zeros(n_slots, dtype=np.int64))
         pb_kmedoids_arrange(&self.km, &order[0], &nearest[0])
         slots = np.asarray(self.arrays["slots"])

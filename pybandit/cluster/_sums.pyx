@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit.cluster._parts import in_parts
+from pybandit.cluster._sparse import dense_columns, is_sparse
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
@@ -117,7 +118,16 @@ def distances_from(Distances distances, int64_t point):
 
 
 def separable_totals(Distances distances, const double[::1] weights):
-    """Return the exact sums of all rows, for metrics whose sums separate by column."""
+    """Return the exact sums of all rows, for metrics whose sums separate by column.
+
+    Rows in CSR become dense for some columns at once.
+    """
+    if is_sparse(distances.rows):
+        totals, metric = 0.0, distances.points.metric
+        for block in dense_columns(distances.rows):
+            share = block.shape[1] / distances.points.n_columns if metric == PB_HAMMING else 1.0
+            totals += share * separable_totals(Distances(block, metric), weights)
+        return totals
     cdef int64_t n = distances.points.n, n_columns = distances.points.n_columns, column
     cdef const double *w = doubles_or_null(weights)
     totals = np.zeros(n)

@@ -16,8 +16,8 @@ cdef inline int64_t padded(int64_t n) noexcept:
     return (n + PB_TILE - 1) // PB_TILE * PB_TILE
 
 
-cdef pb_tile *make_tiles(Distances distances, dict arrays, str name,
-                         int64_t n_tiles) except NULL
+cdef pb_tile *make_tiles(Distances distances, dict arrays, str name, int64_t n_tiles,
+                         bint is_held) except NULL
 
 
 cdef class Sample:

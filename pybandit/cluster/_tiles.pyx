@@ -12,12 +12,11 @@ from pybandit.cluster._csrc cimport (
 from pybandit.cluster._distances cimport Distances
 
 
-cdef pb_tile *make_tiles(Distances distances, dict arrays, str name,
-                         int64_t n_tiles) except NULL:
-    """Return tiles with memory, kept in `arrays`; those of a function need none."""
+cdef pb_tile *make_tiles(Distances distances, dict arrays, str name, int64_t n_tiles,
+                         bint is_held) except NULL:
+    """Return tiles, kept in `arrays`, with memory for their rows if `is_held`."""
     cdef unsigned char[::1] tiles = np.empty(n_tiles * sizeof(pb_tile), dtype=np.uint8)
-    cdef int64_t t, size = 0 if distances.is_function() else (
-        pb_tile_memory(&distances.points, 1))
+    cdef int64_t t, size = pb_tile_memory(&distances.points, 1) if is_held else 0
     cdef double[::1] memory = np.empty(max(n_tiles * size, 1))
     cdef pb_tile *first = <pb_tile *>&tiles[0]
     arrays[name], arrays[name + " memory"] = tiles, memory
@@ -38,7 +37,8 @@ cdef class Sample:
     def __cinit__(self, Distances distances, const int64_t[::1] rows):
         cdef int64_t t, n = rows.shape[0]
         self.distances, self.references, self.arrays = distances, rows, {}
-        self.tiles = make_tiles(distances, self.arrays, "tiles", padded(n) // PB_TILE)
+        self.tiles = make_tiles(distances, self.arrays, "tiles", padded(n) // PB_TILE,
+                                not distances.is_function())
         for t in range(padded(n) // PB_TILE):
             self.tiles[t].n = min(<int64_t>PB_TILE, n - t * PB_TILE)
             self.tiles[t].references = &rows[t * PB_TILE]

@@ -26,6 +26,7 @@ from sklearn.utils.validation import (  # noqa: E402
 from pybandit._shared.warn import warn  # noqa: E402
 from pybandit.cluster._estimator_base import ClusterBase  # noqa: E402
 from pybandit.cluster._rows import METRICS  # noqa: E402
+from pybandit.cluster._sparse import dense  # noqa: E402
 
 __all__ = ["KMedoids"]
 
@@ -64,7 +65,7 @@ class KMedoids(ClusterBase):
     medoid_indices_ : ndarray of int64, shape (k,)
         Rows of the medoids.
     cluster_centers_ : ndarray of shape (k, n_columns), or None
-        The medoids; None if `metric` is ``"precomputed"``.
+        The medoids, also dense if X is sparse; None if `metric` is ``"precomputed"``.
     inertia_ : float
         Weighted sum of the distances of all rows to their medoids.
     n_iter_ : int
@@ -78,8 +79,8 @@ class KMedoids(ClusterBase):
     Raises
     ------
     ValueError, TypeError
-        In ``fit``, if a parameter is outside its range, X has NaN or infinite entries or is
-        sparse, or there are fewer rows than clusters.
+        In ``fit``, if a parameter is outside its range, X has NaN or infinite entries, or there
+        are fewer rows than clusters.
 
     Notes
     -----
@@ -143,7 +144,7 @@ class KMedoids(ClusterBase):
         """
         self._validate_params()
         checked = copy.copy(self)  # a failure leaves this estimator unchanged
-        X = validate_data(checked, X, dtype="numeric")
+        X = validate_data(checked, X, accept_sparse=self._accepted(), dtype="numeric")
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         result = fitted(X, self.n_clusters, metric=self.metric, weights=sample_weight,
@@ -163,7 +164,7 @@ class KMedoids(ClusterBase):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
         self.labels_, self.medoid_indices_ = result.labels, result.indices
-        self.cluster_centers_ = None if self.metric == "precomputed" else X[result.indices]
+        self.cluster_centers_ = None if self.metric == "precomputed" else dense(X[result.indices])
         self.inertia_, self.n_iter_ = result.inertia, result.n_iter
         self.n_swaps_, self.n_distances_ = result.n_swaps, result.n_distances
         return self
@@ -176,7 +177,7 @@ class KMedoids(ClusterBase):
         """Return the distances of each row from the medoids; shape (n_new, k), X's float type."""
         X = self._checked(X)
         dtype = X.dtype if X.dtype.kind == "f" else np.float64
-        distances = np.empty((len(X), len(self.medoid_indices_)), dtype)
+        distances = np.empty((X.shape[0], len(self.medoid_indices_)), dtype)
         for part, block in self._blocks(X):
             distances[part] = block.T
         return distances
@@ -196,14 +197,19 @@ class KMedoids(ClusterBase):
     def _nearest(self, X):
         """Return the label of each row, and its distance from the nearest medoid."""
         X = self._checked(X)
-        labels, nearest = np.empty(len(X), dtype=np.int32), np.empty(len(X))
+        labels, nearest = np.empty(X.shape[0], dtype=np.int32), np.empty(X.shape[0])
         for part, block in self._blocks(X):
             labels[part], nearest[part] = block.argmin(axis=0), block.min(axis=0)
         return labels, nearest
 
     def _checked(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, dtype="numeric", reset=False)
+        return validate_data(self, X, accept_sparse=self._accepted(), dtype="numeric",
+                             reset=False)
+
+    def _accepted(self):
+        """Return the sparse format of rows; a matrix of distances is dense."""
+        return False if self.metric == "precomputed" else "csr"
 
     def _blocks(self, X):
         """Yield parts of X and their distances from the medoids, shape (k, m)."""
@@ -218,6 +224,7 @@ class KMedoids(ClusterBase):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -28,14 +28,20 @@ typedef enum {
     PB_PRECOMPUTED = 5  /* entry j of row i is the distance from candidate i to reference j */
 } pb_metric;
 
-/* Points: rows of floats, rows of doubles, or a function if both pointers are NULL. */
+/*
+ * Points: rows of floats, rows of doubles, or a function if both pointers are NULL. Rows are dense,
+ * or in CSR if `starts` is not NULL: the values of row i are those from starts[i] to
+ * starts[i + 1] - 1, and all other entries are 0. Not for PRECOMPUTED.
+ */
 typedef struct {
     pb_metric metric;
     int64_t n, n_columns;        /* points; columns of a row, n if PRECOMPUTED */
-    const float *floats;         /* n rows in C order */
+    const float *floats;         /* n rows in C order, or the values of CSR */
     const double *doubles;
     pb_factor_function function; /* of references (its factors) and candidates (its states) */
     void *user_data;
+    const int64_t *starts;       /* n + 1, not decreasing; NULL if rows are dense */
+    const int32_t *columns;      /* of each value, increasing in each row; others are ignored */
 } pb_distances;
 
 /* References of one tile, owned by the caller. Threads may read rows by the same tile. */

@@ -66,7 +66,10 @@ int64_t pb_kmedoids_tiles(const int64_t *sizes, int64_t k);
  */
 void pb_kmedoids_arrange(pb_kmedoids *km, const int64_t *order, const int32_t *stratum);
 
-/* Fills `tiles` first to last - 1, whose references and memory are set. */
+/*
+ * Fills `tiles` first to last - 1, whose references and memory are set. Tiles of a function or of
+ * rows in CSR need no memory: nothing is filled, and a dense copy of sparse rows never exists.
+ */
 void pb_kmedoids_fill(const pb_kmedoids *km, const pb_tile *tiles, int64_t first, int64_t last);
 
 /*

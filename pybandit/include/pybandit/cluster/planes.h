@@ -23,13 +23,16 @@ typedef struct {
     double *distances;  /* n: |x_j - a|; owned by the caller, as the next three */
     double *far;        /* n_columns: the part of s of the rows that are not near */
     double *near;       /* n_columns: the part of s of the near rows; 0 at distance 0 */
-    double *scratch;    /* 2 n_columns */
+    double *scratch;    /* 2 n_columns: the anchor, and workspace */
 } pb_plane;
 
 /* Computes the plane of an anchor. O(n n_columns). */
 void pb_plane_pass(pb_plane *plane, const pb_distances *rows, const double *weights);
 
 /*
+ * The next two functions use the distances and the scratch of the last pass; no two threads may
+ * call them for one plane.
+ *
  * Adds the terms of s, not divided by N, of the references that are not near to
  * far[n_columns], and their counterparts to *weight_near, the sum of w_j of near references,
  * and *distance, the sum of w_j |x_j - a|.
