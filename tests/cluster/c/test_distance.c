@@ -52,7 +52,7 @@ static void equals_the_formula(void)
             const pb_metric metric = metrics[k / 2];
             const int single = k % 2;
             const pb_distances points = {metric, N, d, single ? floats : NULL,
-                                         single ? NULL : doubles, NULL, NULL};
+                                         single ? NULL : doubles, NULL, NULL, NULL, NULL};
             pb_tile tile = made(&points, C, references, n);
             double *out = allocate(C * PB_TILE, sizeof *out);
             assert(pb_tile_read(&tile, &points, candidates, C, out) == PB_OK);

@@ -22,6 +22,42 @@ static int look_up(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
+/* Rows in CSR have the bits of dense rows, and odd columns are ignored. */
+static void compare_sparse(choices *c, pool *p, const pb_distances *points, int64_t n_candidates,
+                           const int64_t *candidates, const pb_tile *tile, const double *expected)
+{
+    const int64_t n = points->n, d = points->n_columns;
+    const int is_odd = choose(c, 0, 7) == 0;
+    int64_t *const starts = TAKE(p, n + 1, int64_t), size = 0;
+    int32_t *const columns = TAKE(p, n * d, int32_t);
+    double *const doubles = TAKE(p, n * d, double);
+    float *const floats = TAKE(p, n * d, float);
+    for (int64_t i = 0; i < n * d; i++) {
+        const double value = points->floats ? (double)points->floats[i] : points->doubles[i];
+        if (i % d == 0)
+            starts[i / d] = size;
+        if (value == 0.0)
+            continue;
+        columns[size] = is_odd ? (int32_t)choose_bits(c) : (int32_t)(i % d);
+        floats[size] = (float)value;
+        doubles[size++] = value;
+    }
+    starts[n] = size;
+    pb_distances rows = *points;
+    rows.starts = starts;
+    rows.columns = columns;
+    rows.floats = points->floats ? floats : NULL;
+    rows.doubles = points->floats ? NULL : doubles;
+    const pb_tile own = {tile->n, tile->references,
+                         TAKE(p, pb_tile_memory(&rows, n_candidates), double)};
+    double *const out = TAKE(p, n_candidates * PB_TILE, double);
+    pb_tile_fill(&own, &rows);
+    HOLDS(pb_tile_read(&own, &rows, candidates, n_candidates, out) == PB_OK);
+    HOLDS(is_odd || !memcmp(out, expected, (size_t)(n_candidates * PB_TILE) * sizeof *out));
+    const double found = pb_distance_between(&rows, 0, n - 1);
+    HOLDS(is_odd || found == pb_distance_between(points, 0, n - 1));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     choices c = {bytes, bytes + size};
@@ -41,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     source s = {doubles, n, 0, flags & 4 ? choose(&c, 0, 2) : -1};
     const pb_distances points = {metric, n, d, !is_function && flags & 1 ? floats : NULL,
                                  is_function || flags & 1 ? NULL : doubles,
-                                 is_function ? look_up : NULL, &s};
+                                 is_function ? look_up : NULL, &s, NULL, NULL};
     const int64_t n_candidates = choose(&c, 1, n);
     int64_t candidates[40], references[PB_TILE];
     for (int64_t i = 0; i < n_candidates; i++)
@@ -68,6 +104,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                     : pb_distance_between(&points, candidates[i], references[r]);
                 HOLDS(fabs(found - own) <= 1e-5 * fabs(own) + 1e-18);  /* squares underflow */
             }
+        if (metric != PB_PRECOMPUTED)
+            compare_sparse(&c, &p, &points, n_candidates, candidates, &tile, out);
     }
     pool_free(&p);
     return 0;

@@ -3,8 +3,9 @@
 
 #include "pybandit/cluster/gains.h"
 #include "pybandit/cluster/swaps.h"
+#include "pybandit/cluster/trials.h"
 
-enum { MOST_N = 150, MOST_K = 6 };
+enum { MOST_N = 150, MOST_K = 6, TOGETHER = 8 };
 
 typedef struct {
     const double *values;  /* (n, n) */
@@ -128,6 +129,54 @@ static pb_status verify(pool *p, pb_kmedoids *km, int64_t row, workspace *w)
     return PB_OK;
 }
 
+/* Writes the positions of candidates by increasing row. */
+static void sort_by_row(const int64_t *rows, int64_t n, int64_t *by_row)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = i;
+        for (; at > 0 && rows[by_row[at - 1]] > rows[i]; at--)
+            by_row[at] = by_row[at - 1];
+        by_row[at] = i;
+    }
+}
+
+/* Estimates and verifies several candidates at once: the results are those of each alone. */
+static pb_status together(pool *p, pb_kmedoids *km, int64_t first, workspace *w)
+{
+    const int64_t n = km->n < TOGETHER ? km->n : TOGETHER, size = km->k + 1;
+    pb_swap_trial trials[TOGETHER], one = {.memory = TAKE(p, 6 * km->k, double)};
+    pb_swap_decision decisions[TOGETHER], alone;
+    int64_t candidates[TOGETHER], by_row[TOGETHER], group[TOGETHER], rows[TOGETHER];
+    double d[PB_TILE], *const out = TAKE(p, n * PB_TILE, double);
+    double *const memory = TAKE(p, n * 6 * km->k, double);
+    double *const sums = TAKE(p, n * size, double), *const own = TAKE(p, size, double);
+    pb_tile scratch = {.memory = TAKE(p, pb_tile_memory(&km->distances, n), double)};
+    for (int64_t i = 0; i < n; i++) {
+        trials[i] = (pb_swap_trial){.memory = memory + i * 6 * km->k};
+        decisions[i] = pb_swap_begin(km, trials + i, (first + i) % km->n);
+        candidates[i] = km->rows[km->slots[(first + i) % km->n]];
+    }
+    sort_by_row(candidates, n, by_row);
+    pb_status status = pb_swap_try_many(km, trials, decisions, n, by_row, &scratch, group, rows,
+                                        out);
+    for (int64_t i = 0; i < n && status == PB_OK; i++) {
+        status = pb_swap_try(km, &one, (first + i) % km->n, &w->tile, d, &alone);
+        if (status != PB_OK)
+            return status;
+        HOLDS(alone == decisions[i] && one.n_read == trials[i].n_read);
+        HOLDS(alone == PB_SWAP_PASS || one.gain == trials[i].gain);
+    }
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = candidates[by_row[i]];
+    if (status == PB_OK)
+        status = pb_swap_measure_many(km, rows, n, 0, km->n_tiles, &scratch, out, sums);
+    for (int64_t i = 0; i < n && status == PB_OK; i++) {
+        status = pb_swap_measure(km, rows[i], 0, km->n_tiles, &w->tile, d, own);
+        HOLDS(status != PB_OK || !memcmp(own, sums + i * size, (size_t)size * sizeof *own));
+    }
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     choices c = {bytes, bytes + size};
@@ -142,7 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     source s = {values, n, 0, flags & 4 ? choose(&c, 0, 400) : -1};
     km.distances = (pb_distances){flags & 1 ? PB_PRECOMPUTED : (pb_metric)(flags >> 4 & 3), n, d,
                                   NULL, flags & 1 ? NULL : values, flags & 1 ? look_up : NULL,
-                                  &s};
+                                  &s, NULL, NULL};
     km.medoids = TAKE(&p, k, int64_t);
     km.by_row = TAKE(&p, k, int64_t);
     int64_t order[MOST_N];
@@ -165,6 +214,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         if (decision == PB_SWAP_ASK)
             status = verify(&p, &km, t.row, &w);
     }
+    if (status == PB_OK)
+        status = together(&p, &km, step, &w);
     HOLDS(status == PB_OK || flags & 1);
     HOLDS(status != PB_CALLBACK || flags & 4);
     pool_free(&p);

@@ -189,7 +189,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     for (int64_t i = 0; i < n; i++)
         weights[i] *= (double)n / total;
     problem q = {{flags & 1 ? PB_EUCLIDEAN : PB_MANHATTAN, n, d, flags & 2 ? floats : NULL,
-                  flags & 2 ? NULL : doubles, NULL, NULL}, flags & 4 ? weights : NULL, {0.0}};
+                  flags & 2 ? NULL : doubles, NULL, NULL, NULL, NULL},
+                 flags & 4 ? weights : NULL, {0.0}};
     solve(&q, TAKE(&p, n, double));
     sums(&q, &p);
     if (flags & 1)
