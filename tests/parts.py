@@ -28,6 +28,8 @@ MORE = (
     "cluster/test_kmedoids_twin.py",
     "cluster/test_medoid.py",
     "cluster/test_medoid_race.py",
+    "cluster/test_nasty_rows.py",
+    "cluster/test_sparse.py",
     "cluster/test_written_rows.py",
     "embedding/",
     "evaluation/test_calls.py",

@@ -34,7 +34,7 @@ static inline void fill_table(table *t, uint64_t *counter, int has_ties)
 static inline pb_distances points_of(const table *t, pb_metric metric, int is_single)
 {
     return (pb_distances){metric, t->n, t->d, is_single ? t->floats : NULL,
-                          is_single ? NULL : t->doubles, NULL, NULL};
+                          is_single ? NULL : t->doubles, NULL, NULL, NULL, NULL};
 }
 
 /* Returns sum_j w_j d(i, j) in double precision. */

@@ -95,8 +95,8 @@ static void reads_matrices_and_functions(void)
     for (int64_t i = 0; i < N * N; i++)
         floats[i] = (float)(matrix[i] = (double)(100 * (i / N) + i % N));
     const int64_t references[] = {7, 2, 2, 11}, candidates[] = {0, 4, 9};
-    const pb_distances kinds[] = {{PB_PRECOMPUTED, N, N, NULL, matrix, NULL, NULL},
-                                  {PB_PRECOMPUTED, N, N, floats, NULL, NULL, NULL},
+    const pb_distances kinds[] = {{PB_PRECOMPUTED, N, N, NULL, matrix, NULL, NULL, NULL, NULL},
+                                  {PB_PRECOMPUTED, N, N, floats, NULL, NULL, NULL, NULL, NULL},
                                   {PB_PRECOMPUTED, N, N, NULL, NULL, square, &scale}};
     for (int k = 0; k < 3; k++) {
         pb_tile tile = made(&kinds[k], 3, references, 4);
