@@ -34,7 +34,8 @@ def distances_to_rows(centers, rows, metric):
     Distances are computed in the type that `as_rows` chooses for centers and rows together.
     """
     k = len(centers)
-    ends = np.vstack([centers, *(dense(one(axis=0)).reshape(1, -1) for one in (rows.min, rows.max))])
+    ends = [dense(one(axis=0)).reshape(1, -1) for one in (rows.min, rows.max)]
+    ends = np.vstack([centers, *ends])
     dtype = np.result_type(as_distances(ends, None, metric)[0].rows, rows.dtype, centers)
     for part in blocks(rows.shape[0], max(k, rows.shape[1]) if is_sparse(rows) else k):
         both = np.vstack([centers, dense(rows[part])]).astype(dtype, copy=False)

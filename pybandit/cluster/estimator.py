@@ -84,7 +84,9 @@ class KMedoids(ClusterBase):
 
     Notes
     -----
-    Algorithm, cost and limits are those of `kmedoids`. A weight of 2 is not the same as a row
+    Algorithm, cost and limits are those of `kmedoids`. All methods take sparse rows.
+
+    A weight of 2 is not the same as a row
     that is present twice, because samples then differ; the two have the same optimum.
 
     ConvergenceWarning: fewer than k different rows, or `max_iter` passes were not enough.

@@ -56,8 +56,9 @@ def medoid(X: Any, n: int | None = None, *, metric: str | Callable = "euclidean"
 
     Parameters
     ----------
-    X : array_like, shape (n, n_columns), or callable, compiled function or Factors
-        Rows; or a function of indices, ``X(i, j)``, which receives two int64 arrays and returns
+    X : array_like or sparse array, shape (n, n_columns), or callable, compiled function or Factors
+        Rows, of which sparse ones of SciPy are read as CSR and give the result of the same dense
+        rows; or a function of indices, ``X(i, j)``, which receives two int64 arrays and returns
         the distances of each point of i to each point of j, shape (len(i), len(j)), finite and
         at least 0. It is called for up to 1,024 by 64 points. Compiled functions have the
         signature of ``pybandit/racing/factors.h``, where factors are j and states are i.

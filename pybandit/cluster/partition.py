@@ -97,10 +97,10 @@ def kmedoids(X: Any, n_clusters: int, *,
 
     Parameters
     ----------
-    X : array_like of float, shape (n, n_columns), path, Blocks or callable
+    X : array_like or sparse array of float, shape (n, n_columns), path, Blocks or callable
         Rows, of which float32 and float64 are not copied, so that a memory map stays on the
-        disk; or a file of Parquet, NumPy or Zarr, or `tables.Blocks`, which are read into
-        memory. With ``metric="precomputed"`` a matrix of distances, shape (n, n), in which row
+        disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet, NumPy or Zarr, or
+        `tables.Blocks`, which are read into memory. With ``metric="precomputed"`` a matrix of distances, shape (n, n), in which row
         i has the distances from i as a medoid. A callable is a function of indices:
         ``X(i, j)`` receives two int64 arrays and returns the distances from the points i, as
         medoids, to the points j, shape (len(i), len(j)), finite and at least 0.
@@ -147,8 +147,8 @@ def kmedoids(X: Any, n_clusters: int, *,
     -----
     *Cost.* The first stage has max(1024, 64 k) rows, and each following one four times as many.
     A row is compared with 192 to some thousands of other rows per pass, so the time is nearly
-    linear in n. Memory in addition to X: a copy of its rows, 64 bytes per row, 16,384 rows, and
-    8 k^2 bytes.
+    linear in n. Memory in addition to X: a copy of its rows (none of sparse ones), 64 bytes per
+    row, 16,384 rows, and 8 k^2 bytes.
 
     *Limits of the estimates.* A candidate is verified if its estimated gain is two standard
     errors above 0, and dropped if it is three below `tol`. These are heuristic: on five data
