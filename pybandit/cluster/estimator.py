@@ -2,7 +2,7 @@
 
 import copy
 import numbers
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -111,6 +111,11 @@ class KMedoids(ClusterBase):
     n_iter_: int
     n_swaps_: int
     n_distances_: int
+
+    if TYPE_CHECKING:  # scikit-learn makes these methods
+
+        def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
 
     _parameter_constraints = {
         "n_clusters": [Interval(numbers.Integral, 1, None, closed="left")],
