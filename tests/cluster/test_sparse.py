@@ -126,8 +126,8 @@ def set_entry(name, at, value):
 
 
 @pytest.mark.parametrize("rows, message", [
-    (broken(set_entry("data", 3, np.nan)), "must be finite; got .*nan.* in row 0"),
-    (broken(set_entry("data", -1, np.inf)), "must be finite; got .*inf.* in row 37"),
+    (broken(set_entry("data", 3, np.nan)), "must be finite; got .*nan.* in row 1"),
+    (broken(set_entry("data", -1, np.inf)), "must be finite; got .*inf.* in row 3"),
     (broken(set_entry("indices", 3, 30)), "valid sparse array; got columns"),
     (broken(set_entry("indices", 3, -1)), "valid sparse array; got columns -1"),
     (broken(set_entry("indptr", 4, 10**6)), "valid sparse array; got positions"),
