@@ -60,7 +60,7 @@ def fit(distances, k, weights, rng, *, init=None, tol=1e-3, max_iter=50, n_threa
         n_distances, sample = sample.n_distances, None
     for size in sizes:
         stage = None  # frees its memory
-        stage = Stage(distances, order[:size].copy(), medoids, weights, tol / k, n_threads)
+        stage = Stage(distances, order[:size], medoids, weights, tol / k, n_threads)
         if size == distances.n:
             order = None
         n_iter, converged = stage.run(max_iter)

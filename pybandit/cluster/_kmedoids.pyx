@@ -73,7 +73,7 @@ cdef class Stage:
         self.km.n, self.km.k = order.shape[0], len(medoids)
         self.km.n_mixed = min(self.km.n, <int64_t>MIXED)
         self.idle, self.idle_together, self.arrays, self.together = [], [], {}, 1
-        self.km.medoids = self._integers("medoids", medoids)
+        self.km.medoids = self._integers("medoids", np.array(medoids))
         self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
         self._allocate()
         self._arrange(order, weights)
@@ -85,7 +85,7 @@ cdef class Stage:
         return &array[0]
 
     cdef int64_t *_integers(self, name, values) except NULL:
-        cdef int64_t[::1] array = np.array(values, dtype=np.int64)  # a copy
+        cdef int64_t[::1] array = np.ascontiguousarray(values, dtype=np.int64)
         self.arrays[name] = array
         return &array[0]
 
@@ -115,9 +115,11 @@ cdef class Stage:
         cdef int64_t n_slots
         cdef int32_t[::1] nearest
         n = order.shape[0]
-        found = np.empty((2, n)), np.empty((2, n), dtype=np.int32)
-        self._in_parts(functools.partial(self._find_nearest, order, *found), padded(n) // PB_TILE)
-        nearest = found[1][0]
+        found = {"d1": np.empty(n), "d2": np.empty(n), "nearest": np.empty(n, dtype=np.int32),
+                 "second": np.empty(n, dtype=np.int32)}
+        self._in_parts(functools.partial(self._find_nearest, order, *found.values()),
+                       padded(n) // PB_TILE)
+        nearest = found["nearest"]
         self.km.sizes = self._integers("sizes", np.bincount(nearest, minlength=self.km.k))
         self.km.slots = self._integers("slots", np.zeros(n, dtype=np.int64))
         self.km.n_tiles = pb_kmedoids_tiles(self.km.sizes, self.km.k)
@@ -127,13 +129,18 @@ cdef class Stage:
         self.km.rows = self._integers("rows", np.zeros(n_slots, dtype=np.int64))
         pb_kmedoids_arrange(&self.km, &order[0], &nearest[0])
         slots = np.asarray(self.arrays["slots"])
+
+        def put(name):
+            np.asarray(self.arrays[name])[slots] = found.pop(name)  # frees memory
+
         self.km.d1 = self._doubles("d1", n_slots, 0.0)
+        put("d1")
         self.km.d2 = self._doubles("d2", n_slots, 0.0)
+        put("d2")
         self.km.nearest = self._clusters("nearest", n_slots)
+        put("nearest")
         self.km.second = self._clusters("second", n_slots)
-        for name, values in (("d1", found[0][0]), ("d2", found[0][1]), ("nearest", found[1][0]),
-                             ("second", found[1][1])):
-            np.asarray(self.arrays[name])[slots] = values
+        put("second")
         if weights is not None:
             self.km.weights = self._doubles("weights", n_slots, 0.0)
             self.km.mixed_weights = self._doubles("mixed_weights", padded(self.km.n_mixed), 0.0)
@@ -162,8 +169,9 @@ cdef class Stage:
             return Together(self.distances, MOST if self.distances.is_function() else TASK,
                             self.km.k)
 
-    def _find_nearest(self, const int64_t[::1] order, double[:, ::1] found,
-                      int32_t[:, ::1] clusters, int64_t first, int64_t last):
+    def _find_nearest(self, const int64_t[::1] order, double[::1] found_d1, double[::1] found_d2,
+                      int32_t[::1] found_nearest, int32_t[::1] found_second, int64_t first,
+                      int64_t last):
         cdef Workspace space = self._workspace()
         cdef double d1[PB_TILE]
         cdef double d2[PB_TILE]
@@ -182,10 +190,10 @@ cdef class Stage:
                 if status != PB_OK:
                     break
                 for j in range(count):
-                    found[0, t * PB_TILE + j] = d1[j]
-                    found[1, t * PB_TILE + j] = d2[j]
-                    clusters[0, t * PB_TILE + j] = nearest[j]
-                    clusters[1, t * PB_TILE + j] = second[j]
+                    found_d1[t * PB_TILE + j] = d1[j]
+                    found_d2[t * PB_TILE + j] = d2[j]
+                    found_nearest[t * PB_TILE + j] = nearest[j]
+                    found_second[t * PB_TILE + j] = second[j]
         if status != PB_OK:
             self.distances.raise_failure(status, &space.rows[0], self.km.k, &space.tile,
                                          &space.out[0])

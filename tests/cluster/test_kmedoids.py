@@ -1,5 +1,7 @@
 """k-medoids: swaps as in the reference implementation, exact losses, threads, edge cases."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -273,3 +275,14 @@ def test_result_is_shown_in_one_line():
     result = pb.cluster.kmedoids(DATA["gauss"][0], 5, rng=0)
     assert repr(result).startswith("<KMedoidsResult: 5 medoids of 1,200 rows, inertia ")
     assert result.summary().endswith(" swaps.") and result.to_dict()["n_swaps"] == result.n_swaps
+
+
+def test_memory_is_a_copy_of_the_rows_and_64_bytes_per_row():
+    n, d, k = 60_000, 16, 10
+    X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
+    kmedoids(X[:2000], k, rng=0)
+    tracemalloc.start()
+    kmedoids(X, k, rng=0, max_iter=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * X.nbytes + 64 * n + 16_384 * 4 * d + 8 * k * k, peak

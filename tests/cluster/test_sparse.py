@@ -131,7 +131,7 @@ def set_entry(name, at, value):
     (broken(set_entry("indices", 3, 30)), "valid sparse array; got columns"),
     (broken(set_entry("indices", 3, -1)), "valid sparse array; got columns -1"),
     (broken(set_entry("indptr", 4, 10**6)), "valid sparse array; got positions"),
-    (broken(set_entry("indptr", -1, 10**6)), "valid sparse array; got positions"),
+    (broken(set_entry("indptr", -1, 10**6)), "index pointer|got positions"),
     (sparse.csr_array(np.ones((2, 3), complex)), "real numbers"),
     (sparse.coo_array(np.ones(20)), "must have shape"),
 ])
