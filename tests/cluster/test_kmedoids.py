@@ -278,7 +278,7 @@ def test_result_is_shown_in_one_line():
 
 
 def test_memory_is_a_copy_of_the_rows_and_64_bytes_per_row():
-    n, d, k = 60_000, 16, 10
+    n, d, k = 150_000, 16, 10
     X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     kmedoids(X[:2000], k, rng=0)
     tracemalloc.start()
