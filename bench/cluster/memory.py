@@ -2,10 +2,10 @@
 
     python bench/cluster/memory.py [--quick] [--rows N] [--columns D] [--sparse] [--folder F]
 
-Rows are float32 in a file that is mapped, so the operating system reads them when they are needed.
-The peak is that of all arrays that are allocated. With --sparse, the rows are in CSR in memory, and
-one entry in twenty is not 0. The bound of kmedoids is 1.2 copies of the rows (none in CSR), 64 bytes
-per row, 16,384 rows and 8 k^2 bytes.
+Rows are float32 in a file that is mapped, so the operating system reads them when they are
+needed. The peak is that of all arrays that are allocated. With --sparse, the rows are in CSR in
+memory, and one entry in twenty is not 0. The bound of kmedoids is 1.2 copies of the rows (none in
+CSR), 64 bytes per row, 16,384 rows and 8 k^2 bytes.
 """
 
 import argparse
