@@ -102,8 +102,9 @@ def kmedoids(X: Any, n_clusters: int, *,
         disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet, NumPy or Zarr, or
         `tables.Blocks`, which are read into memory. With ``metric="precomputed"`` a matrix of
         distances, shape (n, n), in which row i has the distances from i as a medoid. A callable
-        is a function of indices: ``X(i, j)`` receives two int64 arrays and returns the distances from the points i, as
-        medoids, to the points j, shape (len(i), len(j)), finite and at least 0.
+        is a function of indices: ``X(i, j)`` receives two int64 arrays and returns the distances
+        from the points i, as medoids, to the points j, shape (len(i), len(j)), finite and at
+        least 0.
     n_clusters : int
         Number of medoids k, 1 to n.
     metric : str or callable, default "euclidean"
