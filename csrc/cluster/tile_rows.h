@@ -56,7 +56,8 @@ static void NAMED(spread)(const pb_distances *d, const REAL *values, csr_row *ro
 #define BITS NAMED(bits)
 #define FROM(p) ((VEC)*(const NAMED(vec_at) *)(p))
 
-/* Adds the terms of one column to four sums, in order. */
+/* Adds the terms of one column to four sums. `value` is a scalar, which vectors take as it is:
+   adding it to a vector of zeros would take as long as a subtraction. */
 #define ADD(sum, from)                                                 \
     do {                                                               \
         const VEC t = value - FROM(from);                              \
@@ -69,14 +70,19 @@ static void NAMED(spread)(const pb_distances *d, const REAL *values, csr_row *ro
     } while (0)
 
 ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
-                              int64_t n_columns, REAL *sums)
+                              int64_t n_columns, int is_start, REAL *sums)
 {
-    VEC a = FROM(sums), b = FROM(sums + NAMED(WIDTH));
-    VEC c = FROM(sums + 2 * NAMED(WIDTH)), d = FROM(sums + 3 * NAMED(WIDTH));
+    VEC a = {0}, b = {0}, c = {0}, d = {0};
+    if (!is_start) {
+        a = FROM(sums);
+        b = FROM(sums + NAMED(WIDTH));
+        c = FROM(sums + 2 * NAMED(WIDTH));
+        d = FROM(sums + 3 * NAMED(WIDTH));
+    }
     const VEC one = (VEC){0} + (REAL)1;
     const BITS positive = ~(BITS)(-(VEC){0});  /* all bits but the sign */
     for (int64_t column = 0; column < n_columns; column++, at += NAMED(GROUP)) {
-        const VEC value = (VEC){0} + row[column];
+        const REAL value = row[column];
         ADD(a, at);
         ADD(b, at + NAMED(WIDTH));
         ADD(c, at + 2 * NAMED(WIDTH));
@@ -94,8 +100,10 @@ ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
 #undef FROM
 #else
 ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
-                              int64_t n_columns, REAL *sums)
+                              int64_t n_columns, int is_start, REAL *sums)
 {
+    for (int i = 0; i < NAMED(GROUP); i++)
+        sums[i] = is_start ? 0 : sums[i];
     for (int64_t column = 0; column < n_columns; column++, at += NAMED(GROUP))
         for (int i = 0; i < NAMED(GROUP); i++) {
             const REAL t = row[column] - at[i];
@@ -120,9 +128,9 @@ ALWAYS_INLINE void NAMED(finish)(pb_metric metric, const REAL *sums, int64_t n_c
 ALWAYS_INLINE void NAMED(read_one)(pb_metric metric, const pb_tile *tile, const REAL *row,
                                    int64_t n_columns, double *out)
 {
-    REAL sums[PB_TILE] = {0};
+    REAL sums[PB_TILE];
     for (int64_t r = 0; r < PB_TILE; r += NAMED(GROUP))
-        NAMED(sum)(metric, row, NAMED(lane)(tile, r, n_columns), n_columns, sums + r);
+        NAMED(sum)(metric, row, NAMED(lane)(tile, r, n_columns), n_columns, 1, sums + r);
     NAMED(finish)(metric, sums, n_columns, out);
 }
 
@@ -130,14 +138,14 @@ ALWAYS_INLINE void NAMED(read_sparse)(pb_metric metric, const pb_tile *tile,
                                       const pb_distances *d, const REAL *values, int64_t candidate,
                                       double *out)
 {
-    REAL sums[PB_TILE] = {0}, part[SPREAD];
+    REAL sums[PB_TILE], part[SPREAD];
     csr_row row = start_of(d, candidate);
     for (int64_t first = 0; first < d->n_columns; first += SPREAD) {
         const int64_t count = minimum(SPREAD, d->n_columns - first);
         NAMED(spread)(d, values, &row, first, count, part);
         for (int64_t r = 0; r < PB_TILE; r += NAMED(GROUP))
             NAMED(sum)(metric, part, NAMED(lane)(tile, r, d->n_columns) + first * NAMED(GROUP),
-                       count, sums + r);
+                       count, first == 0, sums + r);
     }
     NAMED(finish)(metric, sums, d->n_columns, out);
 }
