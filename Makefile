@@ -127,8 +127,8 @@ sanitized: inplace
 # under ThreadSanitizer. CPython is built without it: its locks are seen, but not its memory. Forks,
 # code compiled by numba and tests of Ctrl-C are left out.
 TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
-IN_THREADS := _shared betting evaluation/test_executors.py mcmc model_selection montecarlo policies \
-	racing simulation studies tables webtests test_threads.py
+IN_THREADS := _shared betting cluster evaluation/test_executors.py mcmc model_selection montecarlo \
+	policies racing simulation studies tables webtests test_threads.py
 .PHONY: tsan
 tsan: inplace
 	$(BIN)/python tests/threads/native.py

@@ -24,9 +24,11 @@ from declare import declare  # noqa: E402
 
 # Rooms whose kernels the modules of a folder call; changes of these rebuild the modules.
 KERNELS = {
-    "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing", "simulation"],
+    "": ["_shared", "betting", "cluster", "mcmc", "montecarlo", "policies", "racing",
+         "simulation"],
     "_shared": ["_shared"],
     "betting": ["_shared", "betting"],
+    "cluster": ["_shared", "cluster", "racing"],
     "mcmc": ["_shared", "betting", "mcmc", "racing"],
     "montecarlo": ["_shared", "montecarlo", "policies"],
     "policies": ["_shared", "policies"],

@@ -62,6 +62,7 @@ __all__ = [
     "best_of_pairs",
     "betting",
     "bounds",
+    "cluster",
     "combine_estimators",
     "compare",
     "confidence_sequence",
@@ -90,6 +91,7 @@ __all__ = [
 if _typing.TYPE_CHECKING:
     from pybandit import betting as betting
     from pybandit import bounds as bounds
+    from pybandit import cluster as cluster
     from pybandit import environments as environments
     from pybandit import errors as errors
     from pybandit import evaluation as evaluation

@@ -29,8 +29,9 @@ ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 UNCALLED = {
     "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
     "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Estimate",
-    "Event",
+    "Event", "KMedoids", "KMedoidsResult",
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
+    "MedoidResult", "MedoidsResult",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
@@ -412,9 +413,24 @@ MONTECARLO = {
 NUMBA = {pb.numba.policy: dict(ask=lambda t, n_arms: t % n_arms),
          pb.numba.environment: dict(draw=lambda arm, rng: rng.random()),
          pb.numba.factor: dict(function=lambda factors, states, out: None)}
+
+
+def clustered(**options):
+    for name, value in options.items():
+        try:
+            repr(value)
+        except Exception as error:  # scikit-learn calls repr
+            raise ValueError(name) from error
+    return pb.cluster.KMedoids(**options).fit(POINTS)
+
+
+CLUSTER = {pb.cluster.medoid: dict(X=POINTS, labels=np.arange(60) % 3, weights=np.ones(60)),
+           pb.cluster.kmedoids: dict(X=POINTS, n_clusters=3, weights=np.ones(60), rng=1),
+           clustered: dict(n_clusters=3, init=[0, 1, 2], random_state=1)}
 ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
          "evaluation": EVALUATION, "searches": SEARCHES, "tables": TABLES, "policies": POLICIES,
-         "simulation": SIMULATION, "montecarlo": MONTECARLO, "numba": NUMBA}
+         "simulation": SIMULATION, "montecarlo": MONTECARLO, "numba": NUMBA,
+         "cluster": CLUSTER}
 
 
 def parameters_of(function, given):

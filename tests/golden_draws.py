@@ -137,6 +137,8 @@ DRAWS = {
                                     pb.environments.GaussianBandit([0, 1, 2]),
         20, rng=1).cumulative_regrets,
     "best_of": lambda: pb.best_of(TABLE, value_range=(0, 1), rng=1).items,
+    "medoid": lambda: pb.cluster.medoid(TABLE, rng=1).index,
+    "kmedoids": lambda: pb.cluster.kmedoids(TABLE, 3, rng=1).indices,
     "verdict": lambda: pb.verdict(TABLE[:, 0], TABLE[:, 1], rng=1).interval,
     "tied_set": lambda: pb.tied_set(TABLE, rng=1).e_values,
     "BudgetRace": lambda: pb.best_of(TABLE, value_range=(0, 1), budget=200, rng=1).items,

@@ -209,6 +209,7 @@ CALLS = PULLS | {
         lambda: pb.evaluation.RunningVerdict(value_range=(-9, 9)),
         lambda one: one.tell(MATRIX[:, 0], MATRIX[:, 1]), lambda one: frozen(one.get_state())),
     "RunningVerdict.result": function(lambda: judged().result().interval),
+    "medoid": function(lambda: pb.cluster.medoid(MATRIX, rng=1, n_threads=2).mean_distance),
     "confidence_sequence": function(
         lambda: pb.confidence_sequence(MATRIX[:, 0], value_range=(-9, 9))),
     "combine_estimators": function(lambda: pb.combine_estimators(

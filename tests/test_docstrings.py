@@ -163,6 +163,7 @@ OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
              "WebTest": "several processes and threads may use one test at once",
              "Blocks": "Several threads may read; they take turns",
              "BanditSearchCV": "Threads may fit one search at once",
+             "KMedoids": "Threads may fit one estimator at once",
              "RaceStopping": "**Threads.** Use it only in the event loop"}
 
 

@@ -57,6 +57,14 @@ def test_peeking_draws_its_picture(tmp_path, capsys):
     assert 0.1 < float(shares[0]) <= float(shares[1]) < 0.9
 
 
+def test_kmedoids_rivals_compares_losses(capsys):
+    pytest.importorskip("sklearn")
+    load("kmedoids_rivals")["main"](["--quick", "--threads"])
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^  pybandit +loss [\d.]+, worst [\d.]+ of 2 seeds", printed, re.M)) == 2
+    assert len(re.findall(r"^  threads +one [\d.]+ s, two [\d.]+ s", printed, re.M)) == 2
+
+
 def test_guarantees_draw_their_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "guarantees.png"

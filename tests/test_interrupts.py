@@ -37,6 +37,7 @@ ELSEWHERE = {
     "webtests/test_counts.py": {"WebTest.tell_counts", "WebTest.amend_counts", "WebTest.add_arm",
                                 "WebTest.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
+    "cluster/test_interrupts.py": {"KMedoids.fit", "kmedoids"},
     "tables/test_shuffle.py": {"shuffle"},
     # Ctrl-C ends the event loop in which these run
     "nowhere": {f"RaceStopping.{name}" for name in ("start_task", "schedule_sample",
@@ -47,7 +48,8 @@ ELSEWHERE = {
 READS = set("""
     readings plate_texts export recommend get_state from_state seed interval plot summary
     to_dict to_frame rewards best raise_status ask amendments batch close count_amendments
-    counts history log split status options decision_function get_metadata_routing get_params
+    counts history log split status options decision_function fit_predict fit_transform
+    get_feature_names_out get_metadata_routing get_params set_output
     inverse_transform predict predict_log_proba predict_proba score score_samples set_callbacks
     set_params transform set_fit_request set_score_request
 """.split())

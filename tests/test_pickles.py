@@ -203,7 +203,8 @@ OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "Bandi
           "CountPlan", "Imported", "PlateReadings", "Screen", "WebTest", "WebTestStatus",
           "DrawInfo", "Estimate", "Event", "ExactStep", "Factor", "FunctionEnvironment",
           "FunctionPolicy",
-          "Laplace", "MetropolisStep", "Policy", "RaceResult", "Ranking",
+          "KMedoids", "KMedoidsResult", "Laplace", "MedoidResult", "MedoidsResult",
+          "MetropolisStep", "Policy", "RaceResult", "Ranking",
           "Recommendation", "SimulationResult", "SliceResult", "SplitCheck", "Status", "Study",
           "TellResult", "ThresholdResult", "TiedSet", "Verdict", "VerifyResult"}
 

@@ -13,7 +13,7 @@ MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
     pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
     pb.numba.FunctionPolicy, pb.Study, pb.evaluation.RunningVerdict}
 # states defined by scikit-learn, and states of frozen records
-OTHERS = {"BanditSearchCV", "BestOfResult", "ThresholdResult"}
+OTHERS = {"BanditSearchCV", "BestOfResult", "KMedoids", "ThresholdResult"}
 
 
 def has_state(cls):

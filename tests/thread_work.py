@@ -251,6 +251,19 @@ def search(seconds):
     assert_right_or_refused(work, seconds)
 
 
+def clusters(seconds):
+    from pybandit.cluster import KMedoids
+
+    one = KMedoids(3, random_state=1, n_jobs=2)
+    expected = one.fit(POINTS[:60]).medoid_indices_.tolist()
+
+    def work(i):
+        assert one.fit(POINTS[:60]).medoid_indices_.tolist() == expected
+        assert one.predict(POINTS[:3]).shape == (3,)
+
+    assert_right_or_refused(work, seconds)
+
+
 def racing(name):
     return lambda seconds: assert_right_or_refused(OBJECTS[name](), seconds)
 
@@ -292,7 +305,7 @@ SOAKS = {
     "GLR": right(lambda: GLR.margins(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting": right(lambda: WAGERS.margins(SEEN)),
     "Study": study, "Screen": screen, "WebTest": web_test,
-    "BanditSearchCV": search, "Blocks": blocks,
+    "BanditSearchCV": search, "Blocks": blocks, "KMedoids": clusters,
 }
 if HAS_NUMBA:
     from simulation.numba_rules import upper

@@ -3,6 +3,14 @@
 ONE_CLASS = "the state of one class, which users access as that class: "
 INTERNAL = {
     "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
+    "cluster/distance.h": "the distances of medoids",
+    "cluster/gains.h": "estimates of pybandit.cluster.kmedoids",
+    "cluster/kmedoids.h": "the stages of pybandit.cluster.kmedoids",
+    "cluster/medoid.h": "steps of pybandit.cluster.medoid",
+    "cluster/planes.h": "steps of pybandit.cluster.medoid",
+    "cluster/separable.h": "steps of pybandit.cluster.medoid",
+    "cluster/swaps.h": "the swaps of pybandit.cluster.kmedoids",
+    "cluster/trials.h": "estimates of pybandit.cluster.kmedoids for functions",
     "mcmc/alias.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/glm.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/graph.h": ONE_CLASS + "RacingGibbs",

@@ -13,8 +13,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
 # in this order: if two modules have a name, the first one counts
-MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "lab.",
-           "webtests.", "stopping.", "environments.", "simulation.", "montecarlo.",
+MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "cluster.", "studies.",
+           "lab.", "webtests.", "stopping.", "environments.", "simulation.", "montecarlo.",
            "model_selection.", "factors.", "kernels.", "bounds.", "tables.", "errors.", "numba.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)
 

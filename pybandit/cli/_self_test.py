@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 
 from pybandit.betting import BettingRace, CountRace
+from pybandit.cluster import kmedoids, medoid
 from pybandit.evaluation import best_of
 from pybandit.lab import Layout, Plates, Screen
 from pybandit.mcmc import ExactMinibatch
@@ -43,6 +44,10 @@ def betting():
         race.tell(arms, asked, TABLE[asked, arms])
         items += asked.tolist()
     return [*items, *race.recommend()]
+
+
+def cluster():
+    return [medoid(FACTORS, rng=1).index, *kmedoids(FACTORS, 3, rng=1).indices]
 
 
 def racing():
@@ -111,6 +116,7 @@ def webtests():
 # checksums of the results, by room
 EXPECTED = {
     "betting": 0x07516e4b,
+    "cluster": 0x85d53a69,
     "evaluation": 0x85a61393,
     "lab": 0xd8d7f81e,
     "mcmc": 0x39855b46,

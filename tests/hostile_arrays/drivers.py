@@ -171,6 +171,7 @@ DRIVERS = {
 }
 # methods not called here: those that `border_calls` calls, and methods of other packages
 ELSEWHERE = {"BanditSearchCV.score", "Blocks.open", "ExactMinibatch.from_control", "Factor.bind",
+             "KMedoids.fit_predict", "KMedoids.fit_transform", "KMedoids.get_feature_names_out",
              "Preconditioned.from_control", "RacingGibbs.sample", "RacingMetropolis.sample",
              "RacingMetropolis.step", "SimulationResult.quantiles", "Study.create",
              "WebTest.create",

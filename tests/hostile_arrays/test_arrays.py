@@ -19,7 +19,7 @@ TESTS = Path(__file__).parents[1]
 # several rooms per process, because imports take seconds
 GROUPS = [["racing", "factors", "bounds", "numba", "tables"],
           ["mcmc", "betting", "evaluation", "searches"],
-          ["policies", "simulation", "montecarlo"]]
+          ["policies", "simulation", "montecarlo", "cluster"]]
 
 
 def takes_arrays(method):

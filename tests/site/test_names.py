@@ -9,8 +9,8 @@ import pytest
 from compiler import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
-MODULES = ("", ".betting", ".bounds", ".environments", ".evaluation", ".factors", ".kernels",
-           ".mcmc", ".model_selection", ".montecarlo", ".policies",
+MODULES = ("", ".betting", ".bounds", ".cluster", ".environments", ".evaluation", ".factors",
+           ".kernels", ".mcmc", ".model_selection", ".montecarlo", ".policies",
            ".racing", ".simulation", ".stopping", ".studies", ".tables", ".lab", ".webtests")
 pytestmark = pytest.mark.skipif(not REFERENCE.is_dir(), reason="no pages beside the tests")
 

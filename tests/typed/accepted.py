@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 import pybandit as pb
+from pybandit.cluster import KMedoids
 from pybandit.evaluation import RaceStopping
 from pybandit.lab.plates import Layout, Plates
 from pybandit.mcmc import (
@@ -142,6 +143,13 @@ def slices(y: Floats) -> pb.racing.SliceResult:
                                   log_prior=lambda x: -float(x @ x))
 
 
+def medoids(x: Floats, labels: Ints) -> None:
+    assert_type(pb.cluster.medoid(x, exact=True).index, int)
+    assert_type(pb.cluster.medoid(x, labels=labels).indices, Ints)
+    assert_type(pb.cluster.medoid(lambda i, j: x[i] @ x[j].T, 9, triangle=True).bound,
+                str | None)
+
+
 def chains(x: Floats, y: Floats) -> Any:
     def log_likelihood(indices: Ints, points: Floats) -> Floats:
         s = x[indices] @ points.T
@@ -206,6 +214,17 @@ def searches(x: Floats, y: Floats) -> BanditSearchCV:
     assert_type(search.n_fits_, int)
     search.predict(x)
     return search
+
+
+def clusters(x: Floats) -> KMedoids:
+    result = pb.cluster.kmedoids(x, 3, metric="manhattan", rng=1)
+    assert_type(result, pb.cluster.KMedoidsResult)
+    assert_type(result.inertia, float)
+    assert_type(result.labels, NDArray[np.int32])
+    found = KMedoids(3, random_state=0).fit(x)
+    assert_type(found, KMedoids)
+    assert_type(found.inertia_, float)
+    return found
 
 
 def estimators() -> float:

@@ -55,7 +55,7 @@ def functions(value):
 
 
 @pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".factors", ".kernels",
-                                  ".mcmc", ".model_selection", ".tables", ".studies",
+                                  ".cluster", ".mcmc", ".model_selection", ".tables", ".studies",
                                   ".lab", ".webtests", ".numba"])
 def test_everything_public_has_types(name):
     if name == ".numba":
@@ -91,9 +91,9 @@ def names_of(value):
 
 def test_public_names_have_types_and_other_names_are_errors(tmp_path):
     """A script uses every name, under `mypy --strict` without other settings."""
-    modules = ["", ".betting", ".bounds", ".environments", ".evaluation", ".factors", ".kernels",
-               ".mcmc", ".model_selection", ".montecarlo", ".policies", ".racing", ".simulation",
-               ".lab", ".stopping", ".studies", ".tables", ".webtests"]
+    modules = ["", ".betting", ".bounds", ".cluster", ".environments", ".evaluation", ".factors",
+               ".kernels", ".mcmc", ".model_selection", ".montecarlo", ".policies", ".racing",
+               ".simulation", ".lab", ".stopping", ".studies", ".tables", ".webtests"]
     lines = ["import pybandit, pybandit.evaluation, pybandit.lab, pybandit.model_selection",
              "import pybandit.webtests"]
     classes = 0

@@ -1,0 +1,207 @@
+/*
+ * Estimates of the gains of a swap for k-medoids (pybandit/cluster/gains.h).
+ *
+ * The gain of candidate c if the medoid of cluster l is removed is
+ *   G_l = sum_j u_j + sum_{j in l} o_j - R_l,
+ * with u and o of tile_gains.h and R_l the cost of removing that medoid, which is known. The sums are
+ * estimated from two samples: points of the candidate's stratum, where most of the gain is, and
+ * points of the mixed sample outside it. If l is the candidate's own cluster, o_j - e_j with
+ * e_j = d2_j - d1_j is summed instead of o_j: both nearly cancel, so the variance is small.
+ *
+ * The limits ASK and DROP are normal bounds at each look: heuristic. Uniform samples instead of
+ * strata took 5 times the time with k = 50, for a loss .05 % lower.
+ */
+#include "pybandit/cluster/gains.h"
+
+#include <math.h>
+
+#include "../_shared/minimum.h"
+#include "tile_gains.h"
+#include "nearest.h"
+
+enum {
+    FIRST_OWN = PB_TILE,        /* points of the stratum read before the first decision */
+    FIRST_MIXED = 2 * PB_TILE,  /* points of the mixed sample */
+};
+
+/* An estimate is verified at 2 standard errors above 0 (0 takes 1.4 to 2.5 times the time), and
+   dropped if it is 3 below the tolerance (2 saves 20 % and loses up to .07 % of the loss). */
+#define Z_ASK 2.0
+#define Z_DROP 3.0
+
+static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
+
+/* Parts of the memory of a trial, k entries each. */
+static double *own_by_cluster(const pb_swap_trial *t) { return t->memory; }
+static double *rest_by_cluster(const pb_swap_trial *t, int64_t k) { return t->memory + 2 * k; }
+static double *workspace(const pb_swap_trial *t, int64_t k) { return t->memory + 4 * k; }
+
+pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t i)
+{
+    const int64_t slot = km->slots[i];
+    if (km->d1[slot] == 0.0)
+        return PB_SWAP_PASS;
+    t->row = km->rows[slot];
+    t->cluster = km->nearest[slot];
+    for (t->stratum = 0; km->starts[t->stratum + 1] * PB_TILE <= slot;)
+        t->stratum++;
+    const double own_gain = km->d1[slot] * (km->weights ? km->weights[slot] : 1.0);
+    t->own_square = own_gain * own_gain;
+    t->n_own = minimum(FIRST_OWN, km->sizes[t->stratum]);
+    t->n_mixed = minimum(FIRST_MIXED, km->n_mixed);
+    t->own_tiles = t->mixed_tiles = t->n_rest = 0;
+    for (int m = 0; m < 2; m++)
+        t->own[m] = t->paired[m] = t->rest[m] = 0.0;
+    for (int64_t l = 0; l < 4 * km->k; l++)
+        t->memory[l] = 0.0;
+    return PB_SWAP_OWN;
+}
+
+WIDE void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *t, const double *d)
+{
+    const int64_t slot = (km->starts[t->stratum] + t->own_tiles++) * PB_TILE;
+    const double *const d1 = km->d1 + slot, *const d2 = km->d2 + slot;
+    const double *const weights = at_slot(km->weights, slot);
+    const int32_t *const nearest = km->nearest + slot;
+    const int32_t cluster = t->cluster;
+    double u[PB_TILE], o[PB_TILE], paired[PB_TILE];
+    find_gains(d, d1, d2, weights, u, o);
+    for (int j = 0; j < PB_TILE; j++) {
+        const double same = nearest[j] == cluster ? 1.0 : 0.0;
+        const double cost = weights ? weights[j] * (d2[j] - d1[j]) : d2[j] - d1[j];
+        paired[j] = u[j] + same * (o[j] - cost);
+        o[j] -= same * o[j];
+    }
+    add_moments(u, t->own);
+    add_moments(paired, t->paired);
+    double *const sums = own_by_cluster(t);
+    add_by_cluster(u, o, nearest, sums, sums + km->k);
+}
+
+WIDE void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *t, const double *d)
+{
+    const int64_t at = t->mixed_tiles * PB_TILE;
+    const int32_t *const stratum = km->mixed_stratum + at;
+    const int32_t own = (int32_t)t->stratum;
+    double u[PB_TILE], o[PB_TILE];
+    int32_t inside = 0;
+    find_gains(d, km->mixed_d1 + at, km->mixed_d2 + at, at_slot(km->mixed_weights, at), u, o);
+    for (int j = 0; j < PB_TILE; j++) {
+        const double other = stratum[j] == own ? 0.0 : 1.0;
+        inside += stratum[j] == own;
+        u[j] *= other;
+        o[j] *= other;
+    }
+    t->n_rest += km->mixed_tiles[t->mixed_tiles++].n - inside;
+    add_moments(u, t->rest);
+    double *const sums = rest_by_cluster(t, km->k);
+    add_by_cluster(u, o, km->mixed_nearest + at, sums, sums + km->k);
+}
+
+/* Squared standard error of an estimated total, from n of `size` values. */
+ALWAYS_INLINE double variance_of(double sum, double square, double n, double size)
+{
+    const double spread = square - sum * sum / n;
+    return size / n * (size / n) * (spread > 0.0 ? spread : 0.0) * (1.0 - n / size);
+}
+
+/* Writes the estimated gain G_l and its standard error of each cluster. */
+WIDE static void estimate(const pb_kmedoids *km, const pb_swap_trial *t, double *gains,
+                          double *errors)
+{
+    const int64_t k = km->k;
+    const double *const own = own_by_cluster(t), *const rest = rest_by_cluster(t, k);
+    const double n_own = (double)t->n_own, size = (double)km->sizes[t->stratum];
+    const double n_rest = (double)t->n_rest, others = (double)km->n - size;
+    const double per_own = size / n_own, per_rest = t->n_rest ? others / n_rest : 0.0;
+    for (int64_t l = 0; l < k; l++) {
+        gains[l] = per_own * (t->own[0] + own[l]) - km->removal[l];
+        errors[l] = variance_of(t->own[0] + own[l], t->own[1] + t->own_square + own[k + l], n_own,
+                                size);
+    }
+    const int64_t same = t->cluster;
+    gains[same] = per_own * t->paired[0] - km->removal[same] +
+                  km->removal_in[t->stratum * k + same];
+    errors[same] = variance_of(t->paired[0], t->paired[1] + t->own_square, n_own, size);
+    if (t->n_rest)
+        for (int64_t l = 0; l < k; l++) {
+            gains[l] += per_rest * (t->rest[0] + rest[l]);
+            errors[l] += variance_of(t->rest[0] + rest[l], t->rest[1] + rest[k + l], n_rest,
+                                     others);
+        }
+    for (int64_t l = 0; l < k; l++)
+        errors[l] = sqrt(errors[l]);
+}
+
+/* Returns the share of cluster l in the variance, per point read of the stratum. */
+static double own_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
+{
+    const double *const own = own_by_cluster(t);
+    const double n = (double)t->n_own, size = (double)km->sizes[t->stratum];
+    const double sum = l == t->cluster ? t->paired[0] : t->own[0] + own[l];
+    const double square = l == t->cluster ? t->paired[1] : t->own[1] + own[km->k + l];
+    return variance_of(sum, square + t->own_square, n, size) / n;
+}
+
+static double rest_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
+{
+    const double *const rest = rest_by_cluster(t, km->k);
+    const double others = (double)(km->n - km->sizes[t->stratum]);
+    if (!t->n_rest)
+        return 0.0;
+    return variance_of(t->rest[0] + rest[l], t->rest[1] + rest[km->k + l], (double)t->n_rest,
+                       others) / (double)t->n_mixed;
+}
+
+pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *t)
+{
+    double *const gains = workspace(t, km->k), *const errors = gains + km->k;
+    const double least = km->tolerance * km->loss;
+    estimate(km, t, gains, errors);
+    int64_t best = 0, top = 0;
+    for (int64_t l = 1; l < km->k; l++) {
+        best = gains[l] > gains[best] ? l : best;
+        top = gains[l] + Z_DROP * errors[l] > gains[top] + Z_DROP * errors[top] ? l : top;
+    }
+    t->gain = gains[best];
+    if (t->gain > larger(least, Z_ASK * errors[best]))
+        return PB_SWAP_ASK;
+    if (gains[top] + Z_DROP * errors[top] <= least)
+        return PB_SWAP_DROP;
+    const int64_t size = km->sizes[t->stratum];
+    const int is_mixed_left = t->n_mixed < km->n_mixed;
+    if (t->n_own < size &&
+        (!is_mixed_left || own_variance(km, t, top) >= rest_variance(km, t, top))) {
+        t->n_own = minimum(2 * t->n_own, size);
+        return PB_SWAP_OWN;
+    }
+    if (!is_mixed_left)
+        return PB_SWAP_ASK;
+    t->n_mixed = minimum(2 * t->n_mixed, km->n_mixed);
+    return PB_SWAP_MIXED;
+}
+
+pb_status pb_swap_try(const pb_kmedoids *km, pb_swap_trial *t, int64_t i, pb_tile *scratch,
+                      double *d, pb_swap_decision *decision)
+{
+    *decision = pb_swap_begin(km, t, i);
+    while (*decision == PB_SWAP_OWN || *decision == PB_SWAP_MIXED) {
+        while (t->own_tiles < tiles_of(t->n_own)) {
+            const pb_tile *const tile = km->tiles + km->starts[t->stratum] + t->own_tiles;
+            const pb_status status = read_rows(km, tile, &t->row, 1, scratch, d);
+            if (status != PB_OK)
+                return status;
+            pb_swap_add_own(km, t, d);
+        }
+        while (t->mixed_tiles < tiles_of(t->n_mixed)) {
+            const pb_tile *const tile = km->mixed_tiles + t->mixed_tiles;
+            const pb_status status = read_rows(km, tile, &t->row, 1, scratch, d);
+            if (status != PB_OK)
+                return status;
+            pb_swap_add_mixed(km, t, d);
+        }
+        *decision = pb_swap_decide(km, t);
+    }
+    t->n_read = *decision == PB_SWAP_PASS ? 0 : t->n_own + t->n_mixed;
+    return PB_OK;
+}

@@ -1,0 +1,409 @@
+"""Stages of k-medoids: memory, threads and the order of candidates."""
+
+import functools
+
+import numpy as np
+
+from pybandit._shared.threads import in_threads
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+
+from pybandit._shared._csrc cimport PB_OK, pb_status
+from pybandit._shared.worker cimport Stop
+from pybandit.cluster._csrc cimport (
+    PB_SWAP_ASK, PB_SWAP_DROP, PB_TILE, pb_kmedoids, pb_kmedoids_arrange, pb_kmedoids_fill,
+    pb_kmedoids_nearest, pb_kmedoids_sum, pb_kmedoids_tiles, pb_swap_begin,
+    pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_measure_many,
+    pb_swap_try_many, pb_swap_update, pb_tile_fill,
+)
+from pybandit.cluster._distances cimport Distances
+from pybandit.cluster._tiles cimport make_tiles, padded, parts_of
+from pybandit.cluster._workspace cimport Together, Workspace
+
+cdef enum:
+    MIXED = 16384            # points of the mixed sample
+    PART = 64                # tiles per task: 4,096 points
+    FEWEST = 16              # candidates estimated at once after a swap
+    MOST = 1024              # and at most
+    TASK = 256               # candidates per task of a thread
+    TOGETHER = 16            # candidates verified at once, at most
+    POLISHED = 10            # candidates per cluster in a round of polishing
+
+
+cdef class Stage:
+    """The first n points of a random order, and swaps of medoids that lower their loss.
+
+    Parameters
+    ----------
+    distances : Distances
+    order : ndarray of int64, shape (n,)
+        Rows in random order.
+    medoids : ndarray of int64, shape (k,), k >= 2
+        Distinct rows.
+    weights : ndarray of float64 or None
+        Weight of each row.
+    tolerance : float
+        A swap must lower the loss by more than this share.
+    n_threads : int
+        Results do not depend on it.
+    """
+
+    cdef pb_kmedoids km
+    cdef Distances distances
+    cdef Stop stop
+    cdef dict arrays          # memory of `km`, by name
+    cdef list idle, idle_together  # memory that no thread uses
+    cdef int n_threads
+    cdef double[::1] scores   # estimated gain of each point when it was dropped
+    cdef double[::1] gains    # of the block of candidates that is being estimated
+    cdef int32_t[::1] decisions
+    cdef int64_t[::1] counts
+    cdef int64_t first        # position of the first candidate of the block
+    cdef int64_t together     # candidates verified at once
+    cdef double[:, ::1] parts
+    cdef readonly int64_t n_swaps, n_distances, n_tried
+
+    def __cinit__(self, Distances distances, const int64_t[::1] order, medoids, weights,
+                  double tolerance, int n_threads=1):
+        self.distances, self.stop = distances, Stop()
+        self.n_threads = 1 if distances.is_function() else n_threads
+        self.km.distances, self.km.tolerance = distances.points, tolerance
+        self.km.n, self.km.k = order.shape[0], len(medoids)
+        self.km.n_mixed = min(self.km.n, <int64_t>MIXED)
+        self.idle, self.idle_together, self.arrays, self.together = [], [], {}, 1
+        self.km.medoids = self._integers("medoids", np.array(medoids))
+        self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
+        self._allocate()
+        self._arrange(order, weights)
+        pb_kmedoids_sum(&self.km)
+
+    cdef double *_doubles(self, name, int64_t size, double value) except NULL:
+        cdef double[::1] array = np.full(max(size, 1), value)
+        self.arrays[name] = array
+        return &array[0]
+
+    cdef int64_t *_integers(self, name, values) except NULL:
+        cdef int64_t[::1] array = np.ascontiguousarray(values, dtype=np.int64)
+        self.arrays[name] = array
+        return &array[0]
+
+    cdef int32_t *_clusters(self, name, int64_t size) except NULL:
+        cdef int32_t[::1] array = np.zeros(size, dtype=np.int32)
+        self.arrays[name] = array
+        return &array[0]
+
+    def _allocate(self):
+        cdef int64_t k = self.km.k, n_mixed = padded(self.km.n_mixed)
+        self.scores = np.full(self.km.n, -np.inf)
+        self.gains, self.counts = np.empty(MOST), np.empty(MOST, dtype=np.int64)
+        self.decisions = np.empty(MOST, dtype=np.int32)
+        self.km.starts = self._integers("starts", np.zeros(k + 1, dtype=np.int64))
+        self.km.removal = self._doubles("removal", k, 0.0)
+        self.km.removal_in = self._doubles("removal_in", k * k, 0.0)
+        self.km.mixed_d1 = self._doubles("mixed_d1", n_mixed, 0.0)
+        self.km.mixed_d2 = self._doubles("mixed_d2", n_mixed, 0.0)
+        self.km.mixed_nearest = self._clusters("mixed_nearest", n_mixed)
+        self.km.mixed_stratum = self._clusters("mixed_stratum", n_mixed)
+        self.km.mixed_rows = self._integers("mixed_rows", np.zeros(n_mixed, dtype=np.int64))
+        self.km.mixed_tiles = make_tiles(self.distances, self.arrays, "mixed_tiles",
+                                         n_mixed // PB_TILE, self.distances.holds_rows())
+
+    def _arrange(self, const int64_t[::1] order, weights):
+        """Find the nearest medoids, and sort the points into tiles of their clusters."""
+        cdef int64_t n_slots
+        cdef int32_t[::1] nearest
+        n = order.shape[0]
+        found = {"d1": np.empty(n), "d2": np.empty(n), "nearest": np.empty(n, dtype=np.int32),
+                 "second": np.empty(n, dtype=np.int32)}
+        self._in_parts(functools.partial(self._find_nearest, order, *found.values()),
+                       padded(n) // PB_TILE)
+        nearest = found["nearest"]
+        self.km.sizes = self._integers("sizes", np.bincount(nearest, minlength=self.km.k))
+        self.km.slots = self._integers("slots", np.zeros(n, dtype=np.int64))
+        self.km.n_tiles = pb_kmedoids_tiles(self.km.sizes, self.km.k)
+        n_slots = self.km.n_tiles * PB_TILE
+        self.km.tiles = make_tiles(self.distances, self.arrays, "tiles", self.km.n_tiles,
+                                   self.distances.holds_rows())
+        self.km.rows = self._integers("rows", np.zeros(n_slots, dtype=np.int64))
+        pb_kmedoids_arrange(&self.km, &order[0], &nearest[0])
+        slots = np.asarray(self.arrays["slots"])
+
+        def put(name):
+            np.asarray(self.arrays[name])[slots] = found.pop(name)  # frees memory
+
+        self.km.d1 = self._doubles("d1", n_slots, 0.0)
+        put("d1")
+        self.km.d2 = self._doubles("d2", n_slots, 0.0)
+        put("d2")
+        self.km.nearest = self._clusters("nearest", n_slots)
+        put("nearest")
+        self.km.second = self._clusters("second", n_slots)
+        put("second")
+        if weights is not None:
+            self.km.weights = self._doubles("weights", n_slots, 0.0)
+            self.km.mixed_weights = self._doubles("mixed_weights", padded(self.km.n_mixed), 0.0)
+            np.asarray(self.arrays["weights"])[slots] = weights[np.asarray(order)]
+        self.km.measured = self._doubles("measured", n_slots, 0.0)
+        self.parts = np.empty((parts_of(self.km.n_tiles, PART), self.km.k + 1))
+        self._in_parts(self._fill_tiles, self.km.n_tiles)
+        pb_kmedoids_fill(&self.km, self.km.mixed_tiles, 0, padded(self.km.n_mixed) // PB_TILE)
+
+    def _in_parts(self, run, int64_t n_tiles):
+        """Call ``run(first, last)`` for parts of tiles, in threads."""
+        n_parts = parts_of(n_tiles, PART)
+        in_threads(lambda part: run(part * PART, min((part + 1) * PART, n_tiles)), n_parts,
+                   min(self.n_threads, n_parts), self.stop)
+
+    cdef Workspace _workspace(self):
+        try:
+            return self.idle.pop()
+        except IndexError:  # all are in use by threads
+            return Workspace(self.distances, self.km.k, TOGETHER)
+
+    cdef Together _together(self):
+        try:
+            return self.idle_together.pop()
+        except IndexError:
+            return Together(self.distances, MOST if self.distances.is_function() else TASK,
+                            self.km.k)
+
+    def _find_nearest(self, const int64_t[::1] order, double[::1] found_d1, double[::1] found_d2,
+                      int32_t[::1] found_nearest, int32_t[::1] found_second, int64_t first,
+                      int64_t last):
+        cdef Workspace space = self._workspace()
+        cdef double d1[PB_TILE]
+        cdef double d2[PB_TILE]
+        cdef int32_t nearest[PB_TILE]
+        cdef int32_t second[PB_TILE]
+        cdef int64_t t, j, count
+        cdef pb_status status = PB_OK
+        with nogil:
+            for t in range(first, last):
+                count = min(<int64_t>PB_TILE, order.shape[0] - t * PB_TILE)
+                space.tile.n = count
+                space.tile.references = &order[t * PB_TILE]
+                pb_tile_fill(&space.tile, &self.distances.points)
+                status = pb_kmedoids_nearest(&self.km, &space.tile, &space.rows[0],
+                                             &space.out[0], d1, d2, nearest, second)
+                if status != PB_OK:
+                    break
+                for j in range(count):
+                    found_d1[t * PB_TILE + j] = d1[j]
+                    found_d2[t * PB_TILE + j] = d2[j]
+                    found_nearest[t * PB_TILE + j] = nearest[j]
+                    found_second[t * PB_TILE + j] = second[j]
+        if status != PB_OK:
+            self.distances.raise_failure(status, &space.rows[0], self.km.k, &space.tile,
+                                         &space.out[0])
+        self.idle.append(space)
+
+    def _fill_tiles(self, int64_t first, int64_t last):
+        with nogil:
+            pb_kmedoids_fill(&self.km, self.km.tiles, first, last)
+
+    def _estimate(self, int64_t n):
+        """Estimate the gains of the n candidates from position `first` on."""
+        cdef int64_t size = n if self.distances.is_function() else <int64_t>TASK
+        n_tasks = parts_of(n, size)
+        in_threads(functools.partial(self._estimate_part, n, size), n_tasks,
+                   min(self.n_threads, n_tasks), self.stop)
+
+    def _estimate_part(self, int64_t n, int64_t size, int64_t task):
+        """Estimate together, so that a tile is in the cache, or read by one call of a function."""
+        cdef int64_t at, start = task * size, count = min(size, n - start)
+        cdef pb_status status
+        cdef Together space = self._together()
+        for at in range(count):
+            space.found[at] = self.km.rows[self.km.slots[(self.first + start + at) % self.km.n]]
+        space.by_row = np.argsort(space.found[:count], kind="stable")
+        with nogil:
+            for at in range(count):
+                space.decisions[at] = pb_swap_begin(&self.km, &space.trials[at],
+                                                    (self.first + start + at) % self.km.n)
+            status = pb_swap_try_many(&self.km, space.trials, space.decisions, count,
+                                      &space.by_row[0], &space.tile, &space.group[0],
+                                      &space.rows[0], &space.out[0])
+        if status != PB_OK:
+            self.distances.raise_failure(status, &space.rows[0], count, &space.tile,
+                                         &space.out[0])
+        for at in range(count):
+            self.decisions[start + at] = space.decisions[at]
+            self.gains[start + at] = space.trials[at].gain
+            self.counts[start + at] = space.trials[at].n_read
+        self.idle_together.append(space)
+
+    def _measure(self, int64_t row, int64_t first, int64_t last):
+        """Measure the distances from a row to a part of the points, for its exact gain."""
+        cdef Workspace space = self._workspace()
+        cdef pb_status status
+        with nogil:
+            status = pb_swap_measure(&self.km, row, first, last, &space.tile, &space.out[0],
+                                     &self.parts[first // PART, 0])
+        if status != PB_OK:
+            self.distances.raise_failure(status, &row, 1, &space.tile, &space.out[0])
+        self.idle.append(space)
+
+    def _update(self, int64_t cluster, int64_t first, int64_t last):
+        cdef Workspace space = self._workspace()
+        cdef pb_status status
+        with nogil:
+            status = pb_swap_update(&self.km, cluster, first, last, &space.tile,
+                                    &space.rows[0], &space.out[0])
+        if status != PB_OK:
+            self.distances.raise_failure(status, &space.rows[0], self.km.k, &space.tile,
+                                         &space.out[0])
+        self.idle.append(space)
+
+    cdef bint _verify(self, int64_t i) except -1:
+        """Compute the gains of the point at position i; swap if the largest is large enough."""
+        cdef int64_t slot = self.km.slots[i], cluster
+        cdef int64_t row = self.km.rows[slot]
+        cdef double gain
+        self._in_parts(functools.partial(self._measure, row), self.km.n_tiles)
+        self.n_distances += self.km.n
+        gain = pb_swap_gain(&self.km, &self.parts[0, 0], self.parts.shape[0], &cluster)
+        if not pb_swap_is_gain(&self.km, gain):
+            return False
+        pb_swap_make(&self.km, row, cluster)
+        self._in_parts(functools.partial(self._update, cluster), self.km.n_tiles)
+        pb_kmedoids_sum(&self.km)
+        self.n_swaps += 1
+        return True
+
+    def run(self, int64_t most_passes):
+        """Try candidates in turn until n in a row brought no swap.
+
+        Returns the number of passes started, at most `most_passes`, and True if the last n
+        candidates brought no swap.
+        """
+        cdef int64_t n = self.km.n, since = 0, size = FEWEST, count, at
+        cdef bint swapped
+        while since < n and self.n_tried < most_passes * n:
+            PyErr_CheckSignals()
+            count = min(size, n - since, most_passes * n - self.n_tried)
+            self.first = self.n_tried % n
+            self._estimate(count)
+            swapped, exact = False, {}
+            for at in range(count):
+                self.n_tried += 1
+                self.n_distances += self.counts[at]
+                if self.decisions[at] == PB_SWAP_DROP:
+                    self.scores[(self.first + at) % n] = self.gains[at]
+                elif self.decisions[at] == PB_SWAP_ASK:
+                    swapped = self._ask(at, count, exact)
+                    if swapped:
+                        break  # the other estimates are out of date
+                since += 1
+            if swapped:
+                since, self.together = 0, 1
+            size = FEWEST if swapped else min(2 * size, <int64_t>MOST)
+        return parts_of(self.n_tried, n), since >= n
+
+    cdef bint _ask(self, int64_t at, int64_t count, dict exact) except -1:
+        """Verify a candidate of the block; if swaps are rare, with those that follow it."""
+        if self.together > 1:
+            if at not in exact:
+                ahead = [i for i in range(at, count) if self.decisions[i] == PB_SWAP_ASK]
+                ahead = ahead[:self.together]
+                places = [(self.first + i) % self.km.n for i in ahead]
+                exact.update(zip(ahead, self._largest_gains(places), strict=True))
+            if not pb_swap_is_gain(&self.km, exact[at]):
+                self.n_distances += self.km.n
+                return False
+        self.together = min(2 * self.together, <int64_t>TOGETHER)
+        return self._verify((self.first + at) % self.km.n)
+
+    def _measure_gains(self, rows, double[:, :, ::1] parts, int64_t first, int64_t last):
+        """Measure a part of the exact gains of several rows, without a swap."""
+        cdef Workspace space = self._workspace()
+        cdef const int64_t[::1] of = rows
+        cdef int64_t n = of.shape[0]
+        cdef pb_status status
+        with nogil:
+            status = pb_swap_measure_many(&self.km, &of[0], n, first, last, &space.tile,
+                                          &space.out[0], &parts[first // PART, 0, 0])
+        if status != PB_OK:
+            self.distances.raise_failure(status, &of[0], n, &space.tile, &space.out[0])
+        self.idle.append(space)
+
+    def _largest_gains(self, positions):
+        """Return the largest exact gain of each of several points."""
+        cdef double[:, ::1] own
+        cdef int64_t cluster
+        rows = np.asarray(self.arrays["rows"])[np.asarray(self.arrays["slots"])[positions]]
+        order = np.argsort(rows)
+        parts = np.empty((self.parts.shape[0], rows.size, self.km.k + 1))
+        self._in_parts(functools.partial(self._measure_gains, rows[order], parts),
+                       self.km.n_tiles)
+        gains = np.empty(rows.size)
+        for at in range(rows.size):
+            own = np.ascontiguousarray(parts[:, at])
+            gains[order[at]] = pb_swap_gain(&self.km, &own[0, 0], own.shape[0], &cluster)
+        return gains
+
+    def polish(self, int rounds=4):
+        """Verify the candidates whose estimated gains were largest, until a round has no swap."""
+        for _ in range(rounds):
+            scores = np.asarray(self.scores)
+            tried = _largest(scores, POLISHED * self.km.k)
+            made = self._verify_all(tried)
+            scores[tried] = -INFINITY
+            if not made:
+                break
+
+    def _verify_all(self, tried):
+        """Verify candidates in order; return the number of swaps.
+
+        The gains of several are computed together, because one candidate takes as long as the
+        memory needs to deliver all tiles. After a swap, those of later candidates are discarded.
+        """
+        cdef int64_t i, done = 0, made = 0
+        while done < tried.size:
+            PyErr_CheckSignals()
+            block = tried[done:done + TOGETHER]
+            gains = self._largest_gains(block)
+            for at in range(block.size):
+                i, done = block[at], done + 1
+                if not self.km.d1[self.km.slots[i]] > 0.0:
+                    continue
+                if pb_swap_is_gain(&self.km, gains[at]):
+                    made += self._verify(i)
+                    break
+                self.n_distances += self.km.n
+        return made
+
+    @property
+    def loss(self):
+        """Sum of the weighted distances from the points of the stage to their medoids."""
+        return self.km.loss
+
+    @property
+    def medoids(self):
+        """Rows of the medoids, by cluster; int64, shape (k,)."""
+        return np.array(self.arrays["medoids"])
+
+    @property
+    def total_weight(self):
+        """Sum of the weights of the points of the stage."""
+        return float(np.sum(self.arrays["weights"]))
+
+    def labels(self):
+        """Return the cluster of each row; int32, shape (n,). For the last stage only."""
+        cdef int64_t t, j
+        cdef int32_t[::1] labels = np.empty(self.km.n, dtype=np.int32)
+        for t in range(self.km.n_tiles):
+            for j in range(self.km.tiles[t].n):
+                labels[self.km.rows[t * PB_TILE + j]] = self.km.nearest[t * PB_TILE + j]
+        return np.asarray(labels)
+
+
+def _largest(scores, n):
+    """Return the positions of the n largest scores, the largest first; ties by position."""
+    if n < scores.size:
+        least = np.partition(scores, scores.size - n)[scores.size - n]
+        found = np.flatnonzero(scores >= least)
+    else:
+        found = np.arange(scores.size)
+    return found[np.argsort(-scores[found], kind="stable")][:n]
