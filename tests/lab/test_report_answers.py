@@ -175,7 +175,7 @@ def test_headline_names_the_leader_and_uncertain_ranks(tmp_path):
     page = page_of(study, tmp_path)
     assert page.text.count("Drinks of <March>") == 2
     assert "2 arms, first mate, mean 0.9 of 1 result." in page.text
-    assert "Uncertain ranks, from a single result: 'mate' and 'water'." in page.text
+    assert "Uncertain ranks, from a single result: mate, water." in page.text
 
 
 def test_arm_with_a_higher_mean_outside_the_answer_is_explained(tmp_path):
