@@ -26,7 +26,7 @@ from pybandit.report._tables import (
 )
 from pybandit.studies import Study
 
-NAMED = 5  # arms named in a sentence
+NAMED, FEW = 5, 3  # arms named in a sentence; results below which a rank is uncertain
 NORMALISED = {True: "divided by the mean of the plate's controls",
               "percent": "per cent of the mean of the plate's controls",
               "inhibition": "per cent of the way from the mean of the plate's controls to that of "
@@ -158,21 +158,25 @@ def _answer(facts):
 def _leader(facts):
     """Return the answer in a sentence."""
     first, n = facts.chosen[0], facts.chosen.size
-    words = (f"{name_of(facts.names[first])}, mean {number(facts.arms.means[first])} of "
+    words = (f"{name_of(facts.names[first])}, mean {number(facts.arms.means[first], 3)} of "
              f"{count(facts.arms.n[first], 'result')}")
-    if n > 1:
-        return f"{n:,} arms, first {words}."
-    return f"{words}."
+    so_far = "" if facts.status.done else " so far, not final"
+    return f"{n:,} arms{so_far}; first {words}." if n > 1 else f"{words}{so_far}."
 
 
 def _doubts(facts):
-    """Return a sentence on ranks that rest on one result, or look odd; "" if there are none."""
+    """Return sentences on ranks that rest on few results, or look odd; "" if there are none."""
     arms, words = facts.arms, []
-    single = facts.chosen[arms.n[facts.chosen] == 1]
-    if single.size:
-        named = listed([facts.names[arm] for arm in single[:NAMED]])
-        more = f" and {single.size - NAMED:,} more" if single.size > NAMED else ""
-        words.append(f"Uncertain ranks, from a single result: {escape(named)}{more}.")
+    few = facts.chosen[arms.n[facts.chosen] < FEW]
+    if few.size:
+        named = listed([f"{facts.names[arm]} ({arms.n[arm]:,})" for arm in few[:NAMED]])
+        more = f" and {few.size - NAMED:,} more" if few.size > NAMED else ""
+        words.append(f"Uncertain, with fewer than {FEW} results: {escape(named)}{more}; repeat "
+                     "them before use.")
+    near = _near(facts)
+    if near:
+        words.append(f"The last arm of the answer and the next {near:,} cannot be told apart yet: "
+                     "their intervals overlap.")
     better = [arm for arm in facts.others.tolist()
               if arms.means[arm] > np.nanmin(arms.means[facts.chosen])]
     if better:
@@ -181,6 +185,14 @@ def _doubts(facts):
                      f"from {count(arms.n[one], 'result')}, and is not in it: the policy also "
                      "considers how certain a mean is.")
     return f"<p>{' '.join(words)}</p>" if words else ""
+
+
+def _near(facts):
+    """Return how many of the next arms have an interval that overlaps that of the last chosen."""
+    last, arms = facts.chosen[-1], facts.arms
+    low = arms.means[last] - arms.below[last]
+    ends = arms.means[facts.others] + arms.above[facts.others]
+    return int((ends >= low).sum()) if facts.chosen.size > 1 and np.isfinite(low) else 0
 
 
 def _undone(plates):

@@ -10,11 +10,12 @@ ROW, TALL, LABEL = 18.0, 900.0, 12.0  # heights of a row, of a figure with many 
 RIGHT, BOTTOM = WIDTH - 110, 236  # edges of plots over the batches; names are to the right
 
 
-def interval_figure(facts, readings=None, title=""):
+def interval_figure(facts, readings=None, title="", what="mean of the results", values=number):
     """Return means and intervals of all chosen arms and the next ones; None without results.
 
     Many rows are drawn narrower, and only some of them get a label. `readings` converts the
-    values at the ticks to a second scale with the given `title`.
+    values at the ticks to a second scale with the given `title`. `what` is the title of the axis,
+    and `values` returns the label of a value.
     """
     arms = np.concatenate([facts.chosen, facts.others]).astype(np.int64)
     means, below, above = (one[arms] for one in (facts.arms.means, facts.arms.below,
@@ -25,7 +26,7 @@ def interval_figure(facts, readings=None, title=""):
     room = min(ROW, max(1.0, TALL / arms.size))
     height = 20 + room * arms.size
     scale = Scale(low, high, LEFT + 12, WIDTH - 12)
-    out = x_axis(scale, height, 10, scale.ticks(), "mean of the results")
+    out = x_axis(scale, height, 10, scale.ticks(), what, values)
     if readings is not None:
         out += [text(scale(tick), height + 42, number(reading, 3), "middle", "tick")
                 for tick, reading in zip(scale.ticks(), readings(scale.ticks()).tolist(),
@@ -53,6 +54,7 @@ def _interval(scale, mean, below, above, y, size, kind):
             out.append(_arrow(scale.start, y, -size, kind))
         if mean + above > scale.high:
             out.append(_arrow(scale.end, y, size, kind))
+    kind += "" if np.isfinite(below) else " single"  # no interval: from one result
     out.append(f'<circle class="dot {kind}" cx="{scale(mean):.1f}" cy="{y:.1f}" r="{size:.2g}"/>')
     return out
 
@@ -91,16 +93,16 @@ def rank_figure(facts):
                _paths(facts, batches, ranks, Scale(batches[0], batches[-1], 38, RIGHT), y, out))
 
 
-def mean_figure(facts, batches, means, names=number):
+def mean_figure(facts, batches, means, names=number, what="mean so far", values=number):
     """Draw `means` of the leading arms, shape (batches, followed); None below two batches.
 
-    `names` returns the label of a batch.
+    `names` returns the label of a batch, `values` that of a mean.
     """
     known = means[np.isfinite(means)]
     if len(batches) < 2 or not known.size:
         return None
     y = Scale(known.min(), known.max(), BOTTOM, 26)
-    out = y_axis(y, 52, RIGHT, y.ticks(), "mean so far")
+    out = y_axis(y, 52, RIGHT, y.ticks(), what, values)
     return svg(BOTTOM + 42, "Means of the leading arms over the batches",
                _paths(facts, batches, means, Scale(batches[0], batches[-1], 56, RIGHT), y, out,
                       names))

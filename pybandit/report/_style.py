@@ -69,6 +69,9 @@ svg .well{font-size:8.5px}
 .dot{stroke-width:2}
 .dot.chosen{fill:var(--accent)}
 .dot.other{fill:var(--page)}
+.dot.single{fill:var(--page);stroke-dasharray:2 2}
+.zero{stroke:var(--ink);stroke-width:1.2}
+.band{stroke:none;fill-opacity:.13}
 .bar.chosen{fill:var(--accent)}
 .bar.other{fill:var(--other)}
 .area{fill:var(--accent);fill-opacity:.25;stroke:var(--accent);stroke-width:1.5}
@@ -82,5 +85,5 @@ svg .well{font-size:8.5px}
 .cross{fill:none;stroke:var(--ink);stroke-width:1.2}
 .late{fill:var(--ink);stroke:var(--page);stroke-width:.6}
 """ + "".join(f".z{i}{{fill:var(--z{i});background:var(--z{i})}}\n" for i in range(9)) + "".join(
-    f".series.c{i},.bound.c{i}{{stroke:var(--c{i})}}.mark.c{i}{{fill:var(--c{i})}}\n"
+    f".series.c{i},.bound.c{i}{{stroke:var(--c{i})}}.mark.c{i},.band.c{i}{{fill:var(--c{i})}}\n"
     for i in range(8))

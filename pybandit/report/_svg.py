@@ -81,13 +81,13 @@ def x_axis(scale, y, top, ticks, title, names=number):
     return out
 
 
-def y_axis(scale, left, right, ticks, title):
-    """Return horizontal grid lines, numbers to the left of them, and a title above."""
+def y_axis(scale, left, right, ticks, title, names=number):
+    """Return horizontal grid lines, the `names` of the ticks to their left, and a title above."""
     out = []
     for tick in ticks:
         y = scale(tick)
         out.append(line(left, y, right, y, "grid"))
-        out.append(text(left - 5, y + 3.5, number(tick), "end", "tick"))
+        out.append(text(left - 5, y + 3.5, names(tick), "end", "tick"))
     out.append(text(4, min(scale.start, scale.end) - 10, title, "start", "tick"))
     return out
 

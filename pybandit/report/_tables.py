@@ -61,7 +61,7 @@ def arm_tiles(facts):
     """Return tiles with the numbers of arms and of arms without a result."""
     status, n = facts.status, facts.unmeasured.size
     rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
-             else f"{len(status.survivors):,} in play")]
+             else f"{len(status.survivors):,} still compared")]
     if n:
         rest.append(("arms never measured" if status.done else "arms not measured yet", f"{n:,}",
                      "no results"))

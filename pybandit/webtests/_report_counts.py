@@ -20,7 +20,7 @@ from pybandit.report._tables import (
     table,
     tile_list,
 )
-from pybandit.webtests._report_headline import names_of, rate_of
+from pybandit.webtests._report_lifts import names_of, rate_of, unit_of
 from pybandit.webtests._split import mismatch_words
 
 WILSON = (
@@ -33,7 +33,7 @@ SUMS = "There are no intervals: sums do not show how much single rewards vary."
 def counted_tiles(facts):
     """Return tiles with visits, batches, and arms in the test."""
     counted = facts.counted
-    rest = [("batches recorded", f"{len(counted.keys):,}", ""), *arm_tiles(facts)]
+    rest = [(f"{unit_of(counted.keys)} recorded", f"{len(counted.keys):,}", ""), *arm_tiles(facts)]
     if counted.n_waiting:
         rest.append(("waiting trials", f"{counted.n_waiting:,}", "not yet asked for by the policy"))
     return tile_list("", [("visits", f"{int(counted.trials.sum()):,}", ""), *rest])
@@ -51,16 +51,27 @@ def _mean_of(facts):
 def _answer(facts):
     if not facts.arms.n.any():
         return no_answer(facts)
-    drawing = interval_figure(facts)
-    caption = "Mean and 95 % interval" if facts.counted.are_successes else "Mean"
-    caption += " of all visits. Filled: the answer"
-    caption += "; hollow: the next arms." if facts.others.size else "."
+    what = _mean_of(facts)
+    drawing = interval_figure(_undecided(facts), what=what,
+                              values=lambda value: rate_of(facts, value))
+    caption = f"The {what} of all visits"
+    caption += ", and 95 % interval of each arm alone." if facts.counted.are_successes else "."
+    if facts.status.done:
+        caption += " Filled: the answer."
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
     notes = "".join(f"<p>{note}</p>" for note in _notes(facts)) + _bets(facts)
     return section("answer", "All arms", _split(facts), _arm_table(facts),
                    figure(drawing, caption) if drawing else "",
                    f"<details><summary>How the numbers are computed</summary>{notes}</details>")
+
+
+def _undecided(facts):
+    """Return the facts without an answer if there is none yet, so that no arm is marked."""
+    if facts.status.done or facts.counted.race is None:
+        return facts
+    everyone = np.concatenate([facts.chosen, facts.others]).astype(np.int64)
+    return facts._replace(chosen=everyone[:0], others=everyone)
 
 
 def _split(facts):
@@ -70,8 +81,8 @@ def _split(facts):
         return ""
     if check.mismatch:
         return f"<p><strong>Sample-ratio mismatch: {escape(mismatch_words(check))}.</strong></p>"
-    return ("<p>No deviation from the planned split of visits was detected: p = "
-            f"{check.p_value:.2g} (sequential multinomial test; alarm at .01).</p>")
+    return (f"<p>Visits were divided as planned (p = {check.p_value:.2g}; there is an alarm below "
+            ".01).</p>")
 
 
 def _notes(facts):
@@ -102,14 +113,18 @@ def _promise(race, means):
 def _words_of(facts):
     """Return the state of each arm in one word."""
     counted, status = facts.counted, facts.status
-    words = np.where(counted.gone, "dropped", "" if status.done else "left").astype(object)
+    words = np.where(counted.gone, "dropped", "" if status.done else "in the test").astype(object)
+    for arm in np.flatnonzero(counted.gone).tolist():
+        last = np.flatnonzero(counted.trials[:, arm])
+        if last.size and last[-1] < len(counted.keys) - 1:
+            words[arm] = f"dropped after {names_of(counted.keys)(last[-1])}"
     if counted.race is not None:
         words[counted.race.retired] = "retired"
     if status.done:
         # the last arm has not won if all others were retired
-        has_won = counted.race is None or "dropped" in words
+        has_won = counted.race is None or any(str(one).startswith("dropped") for one in words)
         word = "answer" if counted.race is None else "winner"
-        words[facts.chosen] = word if has_won else "left"
+        words[facts.chosen] = word if has_won else "in the test"
     return words
 
 
@@ -127,10 +142,11 @@ def _arm_table(facts):
         row += [] if facts.own_means is None else [number(facts.own_means[arm])]
         rows.append(("other" if counted.gone[arm] else "", row))
     head = ["arm", "", "visits", "successes" if counted.are_successes else "sum", _mean_of(facts),
-            "95 % from", "to"]
+            "95 % low", "high"]
     head += ["policy's mean"] * (facts.own_means is not None)
-    return table(f"{shown(len(rows), arms.n.size)}: the answer, then remaining arms", head,
-                 rows, {0, 1})
+    alone = "; low and high are of each arm alone, see the lifts above to compare arms"
+    return table(f"{shown(len(rows), arms.n.size)}, the best first"
+                 + (alone if counted.are_successes else ""), head, rows, {0, 1})
 
 
 def _bets(facts):
@@ -155,9 +171,10 @@ def _over_time(facts):
     counted = facts.counted
     few = f" Drawn at {POINTS} of the batches." if len(counted.keys) > POINTS else ""
     drawings = [
-        (mean_figure(facts, *means_so_far(counted, facts.followed), names_of(counted.keys)),
+        (mean_figure(facts, *means_so_far(counted, facts.followed), names_of(counted.keys),
+                     f"{_mean_of(facts)} so far", lambda value: rate_of(facts, value)),
          f"The {_mean_of(facts)} of the leading arms over all visits up to each batch." + few),
-        (pull_figure(facts, "visits"), "Visits of each arm.")]
+        (pull_figure(_undecided(facts), "visits"), "Visits of each arm.")]
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""

@@ -253,7 +253,8 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
     threshold = CountRace(2, delta=delta, ties=ties).threshold
     return CountPlan(rates=rates.copy(), batch_size=batch_size, batches=batches, winners=winners,
                      z_test=_z_test(rates, batch_size, delta, power),
-                     estimate=_estimate(rates, batch_size, threshold), max_batches=max_batches)
+                     estimate=estimated_batches(rates, batch_size, threshold),
+                     max_batches=max_batches)
 
 
 def _run(race, rates, batch_size, max_batches, rng):
@@ -275,7 +276,7 @@ def _z_test(rates, batch_size, delta, power):
     return float(rates.size * trials / batch_size)
 
 
-def _estimate(rates, batch_size, threshold):
+def estimated_batches(rates, batch_size, threshold):
     """Return the approximate number of batches that the bets need."""
     second, best = np.sort(rates)[-2:]
     if second == best:

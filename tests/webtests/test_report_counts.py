@@ -59,7 +59,7 @@ def bets(page):
 
 
 def rate(value):
-    return f"{100 * value:.3g} %"
+    return f"{100 * value:#.3g}".rstrip(".") + " %" if value else "0 %"
 
 
 def test_report_shows_the_winner(tmp_path):
@@ -84,8 +84,10 @@ def test_report_shows_the_winner(tmp_path):
     # lifts, intervals, rates so far, visits
     assert page.tags["figure"] == 4 and "Visits of each arm" in page.text
     means = [totals(study, name)[1] / totals(study, name)[0] for name in ("old", "video")]
-    assert (f"video won: {rate(means[1])} against {rate(means[0])} of old, a lift of "
-            f"{100 * (means[1] / means[0] - 1):.0f} %, at least ") in page.text
+    assert (f"video won: {rate(means[1])} against {rate(means[0])} of old.") in page.text
+    assert (f"Best guess: {100 * (means[1] / means[0] - 1):.0f} % more "
+            f"({1000 * (means[1] - means[0]):.2g} more per 1,000 visits)") in page.text
+    assert "Safe to count on: " in page.text and "the test is finished" in page.text
     top = page.text[:page.text.index("How the numbers")]
     assert not re.search(r"\b(bets?|pulls?|CountRace|trials)\b", top)
 
@@ -115,11 +117,11 @@ def test_report_shows_added_and_retired_arms(tmp_path):
     page = page_of(study, tmp_path)
     rows = arm_rows(page)
     assert {name: row[0] for name, row in rows.items()} == {
-        "form": "left", "video": "left", "blue": "retired", "old": "dropped"}
+        "form": "in the test", "video": "in the test", "blue": "retired", "old": "dropped"}
     # dropped arms come after remaining ones, whatever their rates; no bets against a retired arm
     assert list(rows) == ["form", "video", "blue", "old"]
     assert bets(page)["blue"] == DASH and float(bets(page)["old"].replace(",", "")) > 2000
-    assert rows["form"][1] == f"{8 * 900:,}" and "2 in play" in page.text
+    assert rows["form"][1] == f"{8 * 900:,}" and "2 still compared" in page.text
     day_0 = next(row for row in page.rows if row[0] == "day 0")
     assert day_0[3] == DASH and day_0[4].endswith("of 1,667")
 
@@ -129,14 +131,14 @@ def test_last_arm_after_retirements_is_not_a_winner(tmp_path):
     study.retire("old", "it is old")
     assert study.status().done
     rows = arm_rows(page_of(study, tmp_path))
-    assert rows["new"][0] == "left" and rows["old"][0] == "retired"
+    assert rows["new"][0] == "in the test" and rows["old"][0] == "retired"
 
 
 def test_report_shows_arm_without_trials(tmp_path):
     study = shop()
     study.add_arm("form")
     page = page_of(study, tmp_path)
-    assert arm_rows(page)["form"] == ["left", "0", "0", DASH, DASH, DASH]
+    assert arm_rows(page)["form"] == ["in the test", "0", "0", DASH, DASH, DASH]
     assert bets(page)["form"] == "1"
     assert "arms not measured yet1" in page.text
 
@@ -175,15 +177,14 @@ def test_whiskers_are_wilson_intervals(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(2), arms=["few", "many"])
     study.tell_counts({"few": (40, 3), "many": (40, 20)})
     page, found = page_of(study, tmp_path), facts.facts_of(study)
-    kinds = {("few", "other"): 3, ("many", "chosen"): 20}
-    for (name, kind), hits in kinds.items():
+    drawn = re.findall(r'class="whisker other" d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+"/>'
+                       r'<circle class="dot other" cx="([\d.]+)"', page_text(study))
+    for (name, hits), row in zip((("many", 20), ("few", 3)), drawn, strict=True):
         low, high = binomtest(hits, 40).proportion_ci(0.95, "wilson")
         arm = study.names.index(name)
         assert found.arms.below[arm] == pytest.approx(hits / 40 - low)
         assert found.arms.above[arm] == pytest.approx(high - hits / 40)
-        drawn = re.search(rf'class="whisker {kind}" d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+"/>'
-                          rf'<circle class="dot {kind}" cx="([\d.]+)"', page_text(study))
-        start, end, middle = map(float, drawn.groups())
+        start, end, middle = map(float, row)
         assert (middle - start) / (end - start) == pytest.approx(
             (hits / 40 - low) / (high - low), abs=0.01)
     assert page.tags["figure"] == 2  # no line for a single batch
@@ -203,7 +204,8 @@ def test_report_of_policy_with_single_pulls(tmp_path):
     assert "race" not in page.text and "bets" not in page.text and "policy's mean" not in page.text
     assert not re.search(OF_WELLS, page.text)
     rows = arm_rows(page)
-    assert len(rows) == 12 and all(row[0] == "left" and row[1] == "500" for row in rows.values())
+    assert len(rows) == 12
+    assert all(row[:2] == ["in the test", "500"] for row in rows.values())
     for name, row in rows.items():
         assert row[2] == f"{totals(study, name)[1]:,.0f}"
     head = next(row for row in page.rows if row[0] == "batch")
@@ -236,7 +238,7 @@ def test_answer_of_finished_policy_comes_first(make, dropped, tmp_path):
     assert study.status().done and list(rows)[:len(best)] == best
     words = [row[0] for row in rows.values()]
     assert words[:len(best)] == ["answer"] * len(best) and words.count("dropped") == dropped
-    assert "winner" not in words and "left" not in words
+    assert "winner" not in words and "in the test" not in words
 
 
 def test_names_and_keys_are_escaped(tmp_path):
@@ -254,9 +256,12 @@ def test_headline_of_a_test_without_a_winner(tmp_path):
     study = shop(rates=(0.05, 0.05), names=("old", "new"), days=4)
     page = page_of(study, tmp_path)
     best = max(study.names, key=lambda name: totals(study, name)[1] / totals(study, name)[0])
-    assert f"No winner yet. {best} has the highest rate so far: " in page.text
+    assert ("No winner yet: no arm is shown to be better than all others. "
+            f"{best} has the highest rate so far, ") in page.text
+    assert re.search(r"a winner (takes about|would take more than) [\d,]+ batches", page.text)
+    assert 'dot chosen' not in page_text(study) and "Filled" not in page.text
     assert re.search(r"new: [\d.]+ % \([\d,]+ of 6,668\), lift [+−][\d.]+ %, between −", page.text)
-    assert "A wrong winner has a probability of at most 5 %" in page.text
+    assert "There is a risk of at most 5 % that the wrong arm is named" in page.text
 
 
 def test_title_and_days_are_those_of_the_test(tmp_path):
@@ -267,7 +272,7 @@ def test_title_and_days_are_those_of_the_test(tmp_path):
         study.tell_counts({name: (5000, int(rng.binomial(5000, 0.1))) for name in study.names},
                           key=f"2026-03-{day:02}")
     page = page_of(study, tmp_path)
-    assert page.text.count("Spring <page>") == 2 and "9 batches, 1 Mar to 9 Mar" in page.text
+    assert page.text.count("Spring <page>") == 2 and "9 days, 1 Mar to 9 Mar" in page.text
     assert "3 Mar" in page.text.replace("1 Mar to 9 Mar", "")
 
 
