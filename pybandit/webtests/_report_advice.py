@@ -50,4 +50,4 @@ def _wait(facts):
         return ("<p>The best two arms are so close that a winner would take more than "
                 f"{MOST_BATCHES:,} {unit}.</p>")
     return (f"<p>If the present difference of the best two is real, a winner takes about "
-            f"{n:,.0f} {unit} in all. The difference is not known well yet.</p>")
+            f"{float(f'{n:.2g}'):,.0f} {unit} in all. The difference is not known well yet.</p>")
