@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pybandit._shared.call_threads import give_up
 from pybandit._shared.checks import check_numeric, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._keys import Keys
-from pybandit._shared.call_threads import give_up
 from pybandit.evaluation._workers import LostCall, NotStarted, Workers, answer_of, workers_of
 from pybandit.evaluation.options import CONCURRENCY, one_by_one
 

@@ -11,9 +11,9 @@ import math
 import sys
 from concurrent.futures import BrokenExecutor, CancelledError, ThreadPoolExecutor
 
+from pybandit._shared.call_threads import Call, Threads
 from pybandit._shared.checks import shown
 from pybandit._shared.threads import with_context
-from pybandit._shared.call_threads import Call, Threads
 
 LOOK = 0.002  # seconds between two checks whether a call has started
 SETTLE = 0.5  # seconds between two checks whether a thread has ended without an answer
