@@ -8,7 +8,7 @@ from pybandit.policies._csrc cimport pb_thompson
 
 cdef class Posterior:
     cdef pb_thompson kernel
-    cdef double[:, ::1] arms, direct
+    cdef double[:, ::1] arms
     cdef double[::1] chances
 
     # Add rewards since the last call: n and total are those of an arm so far.

@@ -9,13 +9,13 @@ import numpy as np
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_standard_normal_fill
 
 from pybandit._shared._csrc cimport pb_bitgen
+from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
-    PB_THOMPSON_BETA, PB_THOMPSON_FEW, PB_THOMPSON_GAUSSIAN, pb_thompson_add, pb_thompson_arm,
-    pb_thompson_begin, pb_thompson_chances, pb_thompson_choose, pb_thompson_choose_drawn,
-    pb_thompson_look, pb_thompson_resume,
+    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_thompson_add, pb_thompson_arm,
+    pb_thompson_begin, pb_thompson_chances, pb_thompson_choose, pb_thompson_look,
+    pb_thompson_resume,
 )
 
 
@@ -29,9 +29,6 @@ cdef class Posterior:
         self.kernel.alpha, self.kernel.beta = 1.0, 1.0
         if not isnan(noise_std):
             self.kernel.law, self.kernel.alpha = PB_THOMPSON_GAUSSIAN, noise_std
-            if n_arms <= PB_THOMPSON_FEW:
-                self.direct = np.zeros((3, n_arms))
-                self.kernel.direct = &self.direct[0, 0]
         self.kernel.arms = <pb_thompson_arm *>&self.arms[0, 0]
         self.kernel.chances = &self.chances[0]
         pb_thompson_begin(&self.kernel)
@@ -55,9 +52,6 @@ cdef class Posterior:
         self.kernel.aside = aside
 
     cdef int64_t choose(self, bitgen_t *bitgen) noexcept nogil:
-        if self.kernel.direct:
-            random_standard_normal_fill(bitgen, self.kernel.n_arms, &self.direct[2, 0])
-            return pb_thompson_choose_drawn(&self.kernel, &self.direct[2, 0])
         return pb_thompson_choose(&self.kernel, <pb_bitgen *>bitgen)
 
     def get_progress(self):
@@ -76,3 +70,15 @@ cdef class Posterior:
             raise ValueError("state must hold the posteriors' probabilities at its threshold; got "
                              "other values in seen or chances")
         self.kernel.age = progress["age"]
+
+    def choices(self, rng, counts, n):
+        """Return n choices after rewards given as counts and totals per arm, for tests."""
+        cdef int64_t i
+        cdef double[:, ::1] given = np.array(counts, dtype=np.float64)
+        cdef int64_t[::1] arms = np.empty(n, dtype=np.int64)
+        with rng.bit_generator.lock:
+            for i in range(self.kernel.n_arms):
+                self.count(i, given[i, 0], given[i, 1])
+            for i in range(n):
+                arms[i] = self.choose(<bitgen_t *>bitgen_of(rng))
+        return np.asarray(arms)

@@ -19,14 +19,15 @@ from libc.math cimport INFINITY, log, sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport (
-    random_standard_gamma, random_standard_t, random_standard_uniform,
+    random_beta, random_standard_gamma, random_standard_normal, random_standard_t,
+    random_standard_uniform,
 )
 
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
-    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost,
-    pb_glr_meeting, pb_glr_rival, pb_glr_rivals, pb_glr_statistic, pb_kl_bounds,
-    pb_kl_bounds_choose, pb_kl_bounds_set, pb_scan_index, pb_thompson_chances,
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, PB_THOMPSON_FEW,
+    pb_glr_arm, pb_glr_cost, pb_glr_meeting, pb_glr_rival, pb_glr_rivals, pb_glr_statistic,
+    pb_kl_bounds, pb_kl_bounds_choose, pb_kl_bounds_set, pb_scan_index, pb_thompson_chances,
 )
 from pybandit.policies.confidence._posterior cimport Posterior
 from pybandit.policies.stopping._sequential cimport SequentialPolicy, find_largest, find_least
@@ -140,9 +141,10 @@ cdef class TopTwo(SequentialPolicy):
     cdef int leads, challenges            # their positions in LEADERS and CHALLENGERS
     cdef double share                     # beta; -1 for "ids"
     cdef double[::1] indices              # scratch
-    # numbers of rewards, their logarithms and 1 / their roots; zeros
-    cdef double[::1] weights, logs, roots, slopes
-    cdef Posterior posterior              # of Gaussian and Bernoulli means, if they are drawn
+    # numbers of rewards, and their logarithms; Gaussian rewards: 1 / std of the posterior mean,
+    # 1 / roots of the numbers, and zeros
+    cdef double[::1] weights, logs, widths, roots, slopes
+    cdef Posterior posterior              # of many Gaussian or Bernoulli means; None: of few
     cdef pb_glr_rivals rivals
     cdef pb_kl_bounds uppers              # for Bernoulli rewards and leader "ucb"
     cdef double[:, ::1] memory            # of uppers
@@ -170,10 +172,11 @@ cdef class TopTwo(SequentialPolicy):
             self.share = check_scalar("beta", beta, "in (0, 1), or 'ids'",
                                       lambda x: (x > 0) & (x < 1))
         self.indices = np.zeros(self.n_arms)
-        self.weights, self.logs, self.roots = np.ones((3, self.n_arms))
+        self.weights, self.logs, self.widths, self.roots = np.ones((4, self.n_arms))
         self.slopes = np.zeros(self.n_arms)
         self._lay_out()
-        if self.leads == THOMPSON or self.challenges == BY_DRAWS:
+        if (self.leads == THOMPSON or self.challenges == BY_DRAWS) and (
+                self.n_arms > PB_THOMPSON_FEW):
             if self.glr.law == PB_GLR_GAUSSIAN:
                 self.posterior = Posterior(self.n_arms, sqrt(0.5 / self.glr.precision))
             elif self.glr.law == PB_GLR_BERNOULLI:
@@ -217,6 +220,7 @@ cdef class TopTwo(SequentialPolicy):
         if self.posterior is not None:
             self.posterior.count(arm, n, self._sums[arm])
         if self.glr.law == PB_GLR_GAUSSIAN:
+            self.widths[arm] = sqrt(2.0 * self.glr.precision * n)
             self.roots[arm] = 1.0 / sqrt(n)
         elif self.leads == UCB and self.glr.law == PB_GLR_BERNOULLI:
             # the engine may have received a reward outside [0, 1]; it reports it at the end
@@ -310,15 +314,35 @@ cdef class TopTwo(SequentialPolicy):
         cdef int64_t arm
         if self.posterior is not None:
             return self.posterior.choose(self.bitgen)
+        if self.glr.law == PB_GLR_GAUSSIAN:
+            return self._draw_best_gaussian()
         for arm in range(self.n_arms):
             self.indices[arm] = -INFINITY if self.silence.has(arm) else self._draw(arm)
         return find_largest(&self.indices[0], self.n_arms)
+
+    cdef int64_t _draw_best_gaussian(self) noexcept nogil:
+        """Draw the normals first, so that the rest is a loop without calls."""
+        cdef double *draws = &self.indices[0]
+        cdef const double *centres = &self.centres[0]
+        cdef const double *widths = &self.widths[0]
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            draws[arm] = 0.0
+            if not (self.silence.n_aside and self.silence.has(arm)):
+                draws[arm] = random_standard_normal(self.bitgen)
+        # the centre of a silent arm is -infinity
+        for arm in range(self.n_arms):
+            draws[arm] = centres[arm] + draws[arm] / widths[arm]
+        return find_largest(draws, self.n_arms)
 
     cdef double _draw(self, int64_t arm) noexcept nogil:
         cdef double n = self._pulls[arm], gained = self._sums[arm]
         if self.glr.law == PB_GLR_UNKNOWN:
             return self.centres[arm] + random_standard_t(self.bitgen, n - 1.0) * sqrt(
                 self._arm(arm).variance / (n - 1.0))
+        if self.glr.law == PB_GLR_BERNOULLI:
+            # the sum may exceed n by rounding: keep the parameter at least 1
+            return random_beta(self.bitgen, 1.0 + gained, max(1.0 + n - gained, 1.0))
         return random_standard_gamma(self.bitgen, 0.5 + gained) / n
 
     cdef int64_t _find_challenger(self, int64_t best) noexcept nogil:
