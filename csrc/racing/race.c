@@ -46,7 +46,7 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
     race->low = race->moments_memory + 3 * n_states;
     race->high = race->moments_memory + 4 * n_states;
     race->totals = race->moments_memory + 5 * n_states;
-    race->moments.cube = race->schedule.unit ? race->moments_memory + 6 * n_states : NULL;
+    race->moments.cube = NULL;  /* until a look needs it: add_thirds */
     for (int64_t i = 0; i < n_states; i++) {
         race->low[i] = INFINITY;
         race->high[i] = -INFINITY;
@@ -173,6 +173,36 @@ static int varies(const pb_race *race, int64_t i)
     return others == LEAST_OTHERS;
 }
 
+/* Adds the cubes of some rows, in the order and with the rounding of pb_moments_add. */
+WIDE static void add_cubes(pb_moments *m, const double *const *rows, int64_t n_rows)
+{
+    for (int64_t r = 0; r < n_rows; r++)
+        for (int64_t i = 0; i < m->n_columns; i++) {
+            const double d = pb_moments_of(m, rows[r], i) - m->shift[i];
+            m->cube[i] += d * d * d;
+        }
+}
+
+/*
+ * Adds up the third moments of the rows read so far; later rows add theirs at once. Most races end
+ * without a gap that is near its bound, and need none.
+ */
+static void add_thirds(pb_race *race)
+{
+    pb_moments *m = &race->moments;
+    const double *rows[TILE];
+    m->cube = race->moments_memory + 6 * race->factors.n_states;
+    for (int64_t i = 0; i < m->n_columns; i++)
+        m->cube[i] = 0.0;
+    for (int64_t done = 0; done < m->count; done += TILE) {
+        const int64_t count = minimum(TILE, m->count - done);
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = race->factors.matrix ? doubles_of(race, race->indices[done + i], i)
+                                           : race->rewards + (done + i) * race->n_alive;
+        add_cubes(m, rows, count);
+    }
+}
+
 /*
  * Returns the half width corrected for skewness. An error needs the mean of sign * d_i to be
  * too large; sign is -1 for the leader's own width.
@@ -185,7 +215,7 @@ static double skewed_width(const pb_race *race, const skew_look *skew, int64_t i
 }
 
 /* Returns 1 if a gap near or beyond `half` is significant when corrected for skewness. */
-static int is_clear_of_skewness(const pb_race *race, const skew_look *skew, int64_t i,
+static int is_clear_of_skewness(pb_race *race, const skew_look *skew, int64_t i,
                                 double variance, double gap, double half)
 {
     const int64_t leader = race->leader;
@@ -196,6 +226,8 @@ static int is_clear_of_skewness(const pb_race *race, const skew_look *skew, int6
         return 0;
     if (gap > SURE_T * half)
         return 1;
+    if (!race->moments.cube)
+        add_thirds(race);
     double width = skewed_width(race, skew, i, variance, 1.0);
     if (!race->pairwise)
         width += skewed_width(race, skew, leader, own, -1.0);
@@ -203,7 +235,7 @@ static int is_clear_of_skewness(const pb_race *race, const skew_look *skew, int6
 }
 
 /* Returns 1 if the leader beats state i by more than the bound; skew: NULL if uncorrected. */
-static int is_beaten(const pb_race *race, const skew_look *skew, int64_t i, double gap)
+static int is_beaten(pb_race *race, const skew_look *skew, int64_t i, double gap)
 {
     const double variance = pb_moments_variance(&race->moments, i);
     const double half = half_width(race, i, variance);

@@ -33,10 +33,16 @@ static uint32_t mixed(uint32_t in_pool, uint32_t word, uint32_t hash)
 
 static void product(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
 {
+#ifdef __SIZEOF_INT128__
+    __extension__ const unsigned __int128 both = (unsigned __int128)a * b;
+    *high = (uint64_t)(both >> 64);
+    *low = (uint64_t)both;
+#else
     const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     const uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
     *high = a1 * b1 + (middle >> 32) + (other >> 32);
     *low = a * b;
+#endif
 }
 
 static void add(pb_stream *stream, uint64_t high, uint64_t low)

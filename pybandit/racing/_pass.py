@@ -11,8 +11,10 @@ from pybandit.racing.bounds import BettingBound, EBSBound
 # Share of a pass that the rows read at random may cost. The looks double, so they cost an eighth
 # to a quarter, and up to twice that if the leader changes at every look.
 SHARE = 0.25
-# Costs in nanoseconds, measured by test_costs_of_rows in bench/racing/bench_tables.py; only their
-# ratios matter. They are constants, so that the same seed gives the same answer on any machine.
+# Costs in nanoseconds; only their ratios matter. They are constants, so that the same seed gives
+# the same answer on any machine. They were chosen from times on a loaded machine, rounded up: rows
+# cost 22 to 35 ns with 2 or 10 states and 160 with 100 (model: 33, 45, 180), and a cell .3 to .6 ns
+# per bet. `test_costs_of_rows` in bench/racing/bench_tables.py measures them again.
 PASS_BYTE = 0.04    # of a pass, per byte
 PASS_CELL = 0.05    # and at least this per cell
 ROW = 30.0          # to draw an index and fetch the row

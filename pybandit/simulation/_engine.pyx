@@ -176,6 +176,9 @@ cdef class Session:
                     self._mark(policy)
                 if batch.n_pulls > self.most - policy.n_pulls:
                     break
+                if batch.n_pulls == 1 and not (self.common or policy._wants_costs):
+                    self._pull_one(policy, environment, batch.arms[batch.first], bitgen)
+                    continue
                 self._pull_batch(policy, environment, batch, bitgen)
         return 0
 
@@ -251,6 +254,28 @@ cdef class Session:
         policy._advance()
         self.is_torn = False
         return 0
+
+    cdef inline void _pull_one(self, NativePolicy policy, Environment environment, int64_t arm,
+                               pb_bitgen *bitgen) noexcept nogil:
+        """Draw a batch of one pull, as `_pull_batch` does."""
+        cdef int64_t seen = policy._pulls[arm]
+        cdef double reward
+        if self.absorbs:
+            reward = environment._draw(arm, seen, bitgen)
+        else:
+            reward = environment._draw_sum(arm, seen, 1, bitgen)
+        if not isfinite(reward):
+            self.odd_arm, self.odd_reward, self.is_torn = arm, reward, True
+            return
+        if self.absorbs:
+            policy._absorb(&arm, &reward, 1)
+        else:
+            policy._sums[arm] += reward
+            policy._pulls[arm] = seen + 1
+        self.unheard += 1
+        policy.n_pulls += 1
+        policy.n_batches += 1
+        policy._advance()
 
     cdef bint _pull_arm(self, NativePolicy policy, Environment environment, int64_t arm, int64_t n,
                         pb_bitgen *bitgen) except -1 nogil:

@@ -11,6 +11,7 @@ from scipy.special import betaln, xlogy
 
 import pybandit as pb
 from pybandit._shared.generators import private_generator
+from pybandit.policies.confidence._posterior import Posterior
 from pybandit.stopping import GLR, lower_bound, optimal_proportions
 
 from policies import protocol
@@ -314,6 +315,42 @@ def test_top_two_matches_reference(leader, challenger, beta, law):
             plain.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
             table_of(rng, n_arms, law), 160 if law in LAWS else 40)
         assert order == expected
+
+
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
+def test_lazy_posteriors_choose_as_often_as_drawn_ones(law):
+    rng, n_arms, n = np.random.default_rng(8), 40, 40_000
+    counts = rng.integers(1, 30, n_arms)
+    totals = (rng.binomial(counts, np.linspace(0.2, 0.7, n_arms)) if law == "bernoulli"
+              else counts * np.linspace(0.0, 1.0, n_arms))
+    posterior = Posterior(n_arms) if law == "bernoulli" else Posterior(n_arms, 0.5)
+    chosen = posterior.choices(rng, np.stack([counts, totals], axis=1), n)
+    drawn = (rng.beta(1 + totals, 1 + counts - totals, (n, n_arms)) if law == "bernoulli"
+             else rng.normal(totals / counts, 0.5 / np.sqrt(counts), (n, n_arms))).argmax(axis=1)
+    both = np.stack([np.bincount(one, minlength=n_arms) for one in (chosen, drawn)])
+    both = np.c_[both[:, both.sum(axis=0) >= 20], both[:, both.sum(axis=0) < 20].sum(axis=1) + 1]
+    assert stats.chi2_contingency(both).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
+@pytest.mark.parametrize("leader, challenger", [("thompson", "cost"), ("ucb", "thompson")])
+def test_top_two_of_many_arms_resumes_bit_for_bit(law, leader, challenger):
+    rng, n_arms = np.random.default_rng(9), 40
+    rewards = (rng.random((600, n_arms)) < np.linspace(0.2, 0.7, n_arms)) * 1.0
+    policy = pb.policies.TopTwo(n_arms, law=law, leader=leader, challenger=challenger, rng=3)
+    for t in range(600):
+        if t == 300:
+            resumed = pb.policies.TopTwo.from_state(policy.get_state())
+        arms = policy.ask()
+        if t >= 300:
+            assert np.array_equal(arms, resumed.ask())
+            resumed.tell(arms, rewards[t, arms])
+        policy.tell(arms, rewards[t, arms])
+    state = policy.get_state()
+    assert state["progress"]["age"] > 0
+    state["progress"]["seen"][0, 2] += 0.1
+    with pytest.raises(ValueError, match="posteriors' probabilities"):
+        pb.policies.TopTwo.from_state(state)
 
 
 @pytest.mark.some(2)

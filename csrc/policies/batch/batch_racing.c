@@ -2,7 +2,8 @@
  * BatchRacing (pybandit/policies/batch/batch_racing.h). Only pulled arms change their bounds. The
  * two order statistics used as thresholds are kept in heaps, and all arms are compared with them
  * only if the largest lower or the least upper bound is beyond one: usually a pull costs two
- * logarithms and a few comparisons.
+ * logarithms and a few comparisons. As long as no lower bound has been above any upper bound, there
+ * are no heaps either, because no arm can be decided: the first pulls of n arms take O(n).
  */
 #include "pybandit/policies/batch/batch_racing.h"
 
@@ -58,6 +59,7 @@ static void build(pb_batch_racing *race)
     }
     race->most_lower = INFINITY;
     race->least_upper = -INFINITY;
+    race->without_heaps = 0;
 }
 
 /* Returns 1 for an accepted arm, -1 for a rejected one, 0 for an undecided one. */
@@ -90,8 +92,10 @@ static void update_bounds(pb_batch_racing *race, const pb_batch *batch, const in
         if (pulls[arm] == 0)
             continue;
         set_bounds(race, arm, pulls, sums);
-        pb_top_update(&race->lowers, arm);
-        pb_top_update(&race->uppers, arm);
+        if (!race->without_heaps) {
+            pb_top_update(&race->lowers, arm);
+            pb_top_update(&race->uppers, arm);
+        }
         race->most_lower = larger(race->most_lower, race->lower[arm]);
         race->least_upper = smaller(race->least_upper, race->upper[arm]);
     }
@@ -184,8 +188,18 @@ void pb_batch_racing_begin(pb_batch_racing *race)
     race->lowers.values = race->lower;
     race->uppers.values = race->upper;
     race->lowers.size = race->uppers.size = race->n;
-    pb_batch_racing_resume(race);
+    race->reject_below = race->most_lower = -INFINITY;
+    race->accept_above = race->least_upper = INFINITY;
+    race->without_heaps = 1;
     race->moved = 0;
+}
+
+void pb_batch_racing_settle(pb_batch_racing *race)
+{
+    if (!race->without_heaps || race->done)
+        return;
+    pb_batch_racing_resume(race);
+    race->moved = 0;  /* no arm can be decided so far */
 }
 
 pb_batch pb_batch_racing_next(const pb_batch_racing *race)
@@ -197,7 +211,12 @@ void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const 
 {
     pb_batch batch = pb_batch_racing_next(race);
     update_bounds(race, &batch, pulls, sums);
-    take_thresholds(race);
+    if (race->without_heaps && race->most_lower > race->least_upper) {
+        pb_batch_racing_settle(race);
+        race->moved = 1;
+    }
+    if (!race->without_heaps)
+        take_thresholds(race);
     pb_round_robin_pulled(&race->ring, batch.n_pulls);
     if (race->n_fallen > 0) {
         pb_batch_racing_drop_silent(race);

@@ -9,12 +9,16 @@
  * The threshold may be any function of the past; a good one makes the last two cases rare.
  *
  * A reward changes p and the density of its own arm only, by a recursion.
+ *
+ * With few Gaussian arms all thetas are drawn: that takes less time than the tails of a normal
+ * distribution. Then no arm is ever above the threshold.
  */
 #include "pybandit/policies/regret/thompson.h"
 
 #include <math.h>
 
 #include "pybandit/_shared/bounds.h"
+#include "pybandit/policies/protocol/scan.h"
 #include "pybandit/policies/regret/thompson_threshold.h"
 #include "thompson_law.h"
 
@@ -49,11 +53,22 @@ static double *total_of(const pb_thompson *thompson)
     return thompson->chances + pb_thompson_chances(thompson->n_arms) - 1;
 }
 
+/* Sets mean and standard deviation of an arm's theta. */
+static void set_direct(const pb_thompson *thompson, const pb_thompson_arm *arm)
+{
+    double *const mean = thompson->direct + (arm - thompson->arms);
+    const int has = has_theta(thompson, arm);
+    mean[0] = has ? arm->gained / arm->lost : -INFINITY;
+    mean[thompson->n_arms] = has ? thompson->alpha / sqrt(arm->lost) : 0.0;
+}
+
 static void evaluate(const pb_thompson *thompson, pb_thompson_arm *arm)
 {
     const pb_logit *const threshold = &thompson->threshold;
     arm->density = 0.0;
-    if (!has_theta(thompson, arm)) {
+    if (thompson->direct)
+        set_direct(thompson, arm);
+    if (thompson->direct || !has_theta(thompson, arm)) {
         arm->below = 1.0;
     } else if (is_gaussian(thompson)) {
         const double z = (arm->gained / arm->lost - threshold->at) * sqrt(arm->lost);
@@ -112,6 +127,8 @@ static int chances_fit(const pb_thompson *thompson)
 
 int pb_thompson_resume(pb_thompson *thompson, double threshold)
 {
+    if (thompson->direct && threshold != 0.0)
+        return 0;
     thompson->threshold = pb_logit_at(threshold);
     for (int64_t k = 0; k < thompson->n_arms; k++) {
         pb_thompson_arm *const arm = &thompson->arms[k], found = *arm;
@@ -165,6 +182,10 @@ void pb_thompson_add(pb_thompson *thompson, int64_t k, double gained, double los
         shift(thompson, arm, gained == 1.0);
     arm->gained += gained;
     arm->lost += lost;
+    if (thompson->direct) {
+        set_direct(thompson, arm);
+        return;
+    }
     if (!whole || arm->density <= VANISHED)
         evaluate(thompson, arm);
     change_chance(thompson, k);
@@ -292,4 +313,14 @@ int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
         }
     }
     return best;
+}
+
+int64_t pb_thompson_choose_drawn(const pb_thompson *thompson, double *normals)
+{
+    const int64_t n = thompson->n_arms;
+    const double *const means = thompson->direct, *const deviations = means + n;
+    for (int64_t k = 0; k < n; k++)
+        normals[k] = means[k] + deviations[k] * normals[k];
+    const double largest = pb_scan_largest(normals, n);
+    return largest > -INFINITY ? pb_scan_position(normals, n, largest, -1) : -1;
 }

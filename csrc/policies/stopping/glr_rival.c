@@ -28,6 +28,13 @@ static double bernoulli(const pb_glr *glr, const pb_glr_rivals *arms, int64_t be
     return arms->extra ? z + arms->extra[b] : z;
 }
 
+/* Returns 1 if an arm after the found one has the same statistics, hence the same Z. */
+static int is_tied(const pb_glr_rivals *arms, int64_t b, int64_t found)
+{
+    return b > found && arms->means[b] == arms->means[found] &&
+           arms->counts[b] == arms->counts[found];
+}
+
 /* Eases minus lower bounds, so that rounding errors of the statistics do not matter. */
 WIDE static void ease(const pb_glr_rivals *arms, int64_t best, double *restrict out)
 {
@@ -64,7 +71,7 @@ int64_t pb_glr_rival(const pb_glr *glr, const pb_glr_rivals *arms, int64_t best)
     double least = bernoulli(glr, arms, best, first);
     for (int64_t b = pb_scan_above(bounds, n, 0, -least); b < n;
          b = pb_scan_above(bounds, n, b + 1, -least)) {
-        if (b == first || bounds[b] == -INFINITY)
+        if (b == first || bounds[b] == -INFINITY || is_tied(arms, b, found))
             continue;
         const double here = bernoulli(glr, arms, best, b);
         if (here < least || (here == least && b < found)) {

@@ -72,13 +72,16 @@ def thresholds_are_ranks(s):
     if s.race_done:
         return True
     ring = s.ring[:s.ring_n_arms]
-    left = np.union1d(ring, np.flatnonzero(s.aside))
+    left = np.union1d(ring, np.flatnonzero(s.aside)) if s.aside.any() else ring
     if s.n_open > left.size:
         return False
-    lower, upper = (np.sort(np.r_[bounds, np.full(s.k + 2, -np.inf)])[::-1]
-                    for bounds in (s.lower[ring], s.upper[left]))
-    return (s.reject_below == np.r_[np.inf, lower][s.n_open]
-            and s.accept_above == upper[s.n_open])
+    return (s.reject_below == (nth_largest(s.lower[ring], s.n_open) if s.n_open else np.inf)
+            and s.accept_above == nth_largest(s.upper[left], s.n_open + 1))
+
+
+def nth_largest(values, n):
+    """Return the n-th largest value, n >= 1; -infinity if there are fewer."""
+    return np.partition(values, -n)[-n] if n <= values.size else -np.inf
 
 
 def batches_are_counted(s):

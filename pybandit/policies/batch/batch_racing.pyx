@@ -16,7 +16,8 @@ from pybandit.policies.batch._batch cimport _AcceptingPolicy
 from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_racing, pb_batch_racing_advance, pb_batch_racing_begin,
     pb_batch_racing_drop_silent, pb_batch_racing_end, pb_batch_racing_next,
-    pb_batch_racing_resume, pb_batch_racing_take_back, pb_batch_racing_waits, pb_top,
+    pb_batch_racing_resume, pb_batch_racing_settle, pb_batch_racing_take_back,
+    pb_batch_racing_waits, pb_top,
 )
 
 __all__ = ["BatchRacing"]
@@ -117,7 +118,9 @@ cdef class BatchRacing(_AcceptingPolicy):
         """Arms neither accepted nor rejected, silent ones included, increasing; int64."""
         with self.guard.reading():
             on_ring = super().survivors
-            return on_ring if self._is_done() else np.union1d(on_ring, self.silent)
+            if self._is_done() or not self.silence.n_aside:
+                return on_ring
+            return np.union1d(on_ring, self.silent)
 
     @property
     def decided(self):
@@ -187,6 +190,7 @@ cdef class BatchRacing(_AcceptingPolicy):
         return _AcceptingPolicy._sizes(self) | {"least_ring": 0, "aside": silent}
 
     def _get_progress(self):
+        pb_batch_racing_settle(&self.race)
         return {**super()._get_progress(), "n_open": self.race.n_open,
                 "reject_below": self.race.reject_below,
                 "accept_above": self.race.accept_above, "moved": self.race.moved,
@@ -203,7 +207,9 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     cdef int _resume(self) except -1:
         cdef bint moved = self.race.moved
-        if not self.race.done:
+        if self.n_batches == 0 and not self.silence.counts:
+            pb_batch_racing_begin(&self.race)
+        elif not self.race.done:
             pb_batch_racing_resume(&self.race)
             self.race.moved = moved
         if self.silence.n_aside:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.schema import Schema, finite, flag, integer, number, stream
 from pybandit.policies.stopping._states import SEQUENTIAL
 
@@ -16,7 +17,26 @@ EBTC_STATE = Schema(
      integer("own", 0, "n_pulls", shape=("n_arms",)), number("squares", shape=("n_arms",))],
     base=SEQUENTIAL, invariants=[leaders_led])
 TRACKING = Schema([finite("owed", 0.0, "n_pulls", shape=("n_arms",))], base=SEQUENTIAL)
+
+
+def posteriors_count_pulls(s):
+    """arms in seen with counts from 0 to pulls"""
+    gained, lost = s.seen.T[:2]
+    counts = lost if s.is_gaussian else gained + lost
+    return bool(((lost >= 0.0) & ((gained >= 0.0) | s.is_gaussian)
+                 & (counts <= s.pulls + 1e-6 * (1 + s.pulls))).all())
+
+
+def threshold_was_placed(s):
+    """a finite threshold followed by three numbers of at least 0"""
+    return bool(np.isfinite(s.threshold[0]) and (s.threshold[1:] >= 0.0).all())
+
+
 TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
+TOP_TWO_DRAWN = Schema(
+    [finite("seen", shape=("n_arms", 4)), finite("chances", shape=("n_chances",)),
+     number("threshold", shape=(4,), nan=False), integer("age", 0, MOST_PULLS)],
+    base=TOP_TWO, invariants=[posteriors_count_pulls, threshold_was_placed])
 
 
 def fates_leave_places(s):

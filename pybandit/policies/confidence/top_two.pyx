@@ -12,7 +12,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_scalar
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
-from pybandit.policies.confidence._states import TOP_TWO
+from pybandit.policies.confidence._states import TOP_TWO, TOP_TWO_DRAWN
 from pybandit.policies.stopping._sequential import as_rule
 
 from libc.math cimport INFINITY, log, sqrt
@@ -25,10 +25,11 @@ from numpy.random.c_distributions cimport (
 
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
-    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost,
-    pb_glr_meeting, pb_glr_rival, pb_glr_rivals, pb_glr_statistic, pb_kl_bounds,
-    pb_kl_bounds_choose, pb_kl_bounds_set,
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, PB_THOMPSON_FEW,
+    pb_glr_arm, pb_glr_cost, pb_glr_meeting, pb_glr_rival, pb_glr_rivals, pb_glr_statistic,
+    pb_kl_bounds, pb_kl_bounds_choose, pb_kl_bounds_set, pb_scan_index, pb_thompson_chances,
 )
+from pybandit.policies.confidence._posterior cimport Posterior
 from pybandit.policies.stopping._sequential cimport SequentialPolicy, find_largest, find_least
 
 __all__ = ["TopTwo"]
@@ -140,8 +141,10 @@ cdef class TopTwo(SequentialPolicy):
     cdef int leads, challenges            # their positions in LEADERS and CHALLENGERS
     cdef double share                     # beta; -1 for "ids"
     cdef double[::1] indices              # scratch
-    # numbers of rewards, their logarithms, and Gaussian rewards' 1 / std of the posterior mean
-    cdef double[::1] weights, logs, widths
+    # numbers of rewards, and their logarithms; Gaussian rewards: 1 / std of the posterior mean,
+    # 1 / roots of the numbers, and zeros
+    cdef double[::1] weights, logs, widths, roots, slopes
+    cdef Posterior posterior              # of many Gaussian or Bernoulli means; None: of few
     cdef pb_glr_rivals rivals
     cdef pb_kl_bounds uppers              # for Bernoulli rewards and leader "ucb"
     cdef double[:, ::1] memory            # of uppers
@@ -169,8 +172,15 @@ cdef class TopTwo(SequentialPolicy):
             self.share = check_scalar("beta", beta, "in (0, 1), or 'ids'",
                                       lambda x: (x > 0) & (x < 1))
         self.indices = np.zeros(self.n_arms)
-        self.weights, self.logs, self.widths = np.ones((3, self.n_arms))
+        self.weights, self.logs, self.widths, self.roots = np.ones((4, self.n_arms))
+        self.slopes = np.zeros(self.n_arms)
         self._lay_out()
+        if (self.leads == THOMPSON or self.challenges == BY_DRAWS) and (
+                self.n_arms > PB_THOMPSON_FEW):
+            if self.glr.law == PB_GLR_GAUSSIAN:
+                self.posterior = Posterior(self.n_arms, sqrt(0.5 / self.glr.precision))
+            elif self.glr.law == PB_GLR_BERNOULLI:
+                self.posterior = Posterior(self.n_arms)
         self.rng_given = rng is not None
         self._start_stream(rng)
         self._made(TopTwo)
@@ -207,11 +217,30 @@ cdef class TopTwo(SequentialPolicy):
         self.weights[arm] = n
         if self.challenges == IMPROVED:
             self.logs[arm] = log(n)
+        if self.posterior is not None:
+            self.posterior.count(arm, n, self._sums[arm])
         if self.glr.law == PB_GLR_GAUSSIAN:
             self.widths[arm] = sqrt(2.0 * self.glr.precision * n)
+            self.roots[arm] = 1.0 / sqrt(n)
         elif self.leads == UCB and self.glr.law == PB_GLR_BERNOULLI:
             # the engine may have received a reward outside [0, 1]; it reports it at the end
             pb_kl_bounds_set(&self.uppers, arm, min(max(self.centres[arm], 0.0), 1.0), n)
+
+    cdef int _make_silence(self) except -1:
+        SequentialPolicy._make_silence(self)
+        if self.posterior is not None:
+            self.posterior.set_aside_flags(&self.silence.aside[0])
+        return 0
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        SequentialPolicy._set_aside(self, arm)
+        if self.posterior is not None:
+            self.posterior.look(arm)
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        SequentialPolicy._take_back(self, arm)
+        if self.posterior is not None:
+            self.posterior.look(arm)
 
     cdef int _resume(self) except -1:
         cdef int64_t arm
@@ -263,9 +292,7 @@ cdef class TopTwo(SequentialPolicy):
     cdef int64_t _find_upper(self, double level) noexcept nogil:
         """Return the arm of the largest upper bound."""
         cdef double *indices = &self.indices[0]
-        cdef const double *centres = &self.centres[0]
-        cdef const double *weights = &self.weights[0]
-        cdef double precision = self.glr.precision, bound
+        cdef double bound
         cdef int64_t arm
         if self.glr.law == PB_GLR_BERNOULLI and level > 0.0:
             for arm in range(self.n_arms):
@@ -273,8 +300,8 @@ cdef class TopTwo(SequentialPolicy):
             return pb_kl_bounds_choose(&self.uppers, level, &self.skipped[0], &bound)
         if self.glr.law == PB_GLR_GAUSSIAN:
             # the centre of a silent arm is -infinity
-            for arm in range(self.n_arms):
-                indices[arm] = centres[arm] + sqrt(level / weights[arm] / precision)
+            return pb_scan_index(&self.centres[0], &self.roots[0], &self.slopes[0],
+                                 level / self.glr.precision, 0.0, self.n_arms, indices)
         else:
             for arm in range(self.n_arms):
                 indices[arm] = -INFINITY
@@ -285,6 +312,8 @@ cdef class TopTwo(SequentialPolicy):
     cdef int64_t _draw_best(self) noexcept nogil:
         """Return the arm of the largest mean drawn from its posterior."""
         cdef int64_t arm
+        if self.posterior is not None:
+            return self.posterior.choose(self.bitgen)
         if self.glr.law == PB_GLR_GAUSSIAN:
             return self._draw_best_gaussian()
         for arm in range(self.n_arms):
@@ -352,13 +381,21 @@ cdef class TopTwo(SequentialPolicy):
         return own / (own + others) if 0.0 < own + others < INFINITY else 0.5
 
     cdef object _schema(self):
-        return TOP_TWO
+        return TOP_TWO if self.posterior is None else TOP_TWO_DRAWN
+
+    cdef dict _sizes(self):
+        return SequentialPolicy._sizes(self) | {
+            "is_gaussian": self.glr.law == PB_GLR_GAUSSIAN,
+            "n_chances": pb_thompson_chances(self.n_arms)}
 
     def _get_progress(self):
-        return super()._get_progress() | {"rng_given": bool(self.rng_given),
-                                          "stream": stream_state(self.generator)}
+        drawn = {} if self.posterior is None else self.posterior.get_progress()
+        return super()._get_progress() | drawn | {
+            "rng_given": bool(self.rng_given), "stream": stream_state(self.generator)}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
+        if self.posterior is not None:
+            self.posterior.set_progress(progress)
         self.rng_given = progress["rng_given"]
         restore_stream(self.generator, progress["stream"])

@@ -16,13 +16,16 @@ from pybandit.policies.regret._states import THOMPSON, THOMPSON_BATCHES
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_normal_fill
 
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
-    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_batch_one, pb_thompson,
-    pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances,
-    pb_thompson_choose, pb_thompson_look, pb_thompson_place, pb_thompson_resume,
+    PB_THOMPSON_BETA, PB_THOMPSON_FEW, PB_THOMPSON_GAUSSIAN, pb_batch, pb_batch_one,
+    pb_thompson, pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances,
+    pb_thompson_choose, pb_thompson_choose_drawn, pb_thompson_look, pb_thompson_place,
+    pb_thompson_resume,
 )
 from pybandit.policies.regret._counted cimport CountedPolicy
 from pybandit.policies.protocol.base cimport NativePolicy, is_reward
@@ -119,6 +122,7 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef pb_thompson kernel
     cdef double[:, ::1] arms              # gained, lost, below, density
     cdef double[::1] chances
+    cdef double[:, ::1] direct            # few Gaussian arms: means, deviations, scratch
     cdef object generator                 # private: no other code can hold its lock
     cdef pb_bitgen *bitgen
     cdef bint is_new                      # just reset: `_set_progress` has nothing more to restore
@@ -160,6 +164,9 @@ cdef class ThompsonSampling(CountedPolicy):
         self.kernel.n_arms = self.n_arms
         self.kernel.arms = <pb_thompson_arm *>&self.arms[0, 0]
         self.kernel.chances = &self.chances[0]
+        if self.law == "gaussian" and self.n_arms <= PB_THOMPSON_FEW:
+            self.direct = np.zeros((3, self.n_arms))
+            self.kernel.direct = &self.direct[0, 0]
         pb_thompson_begin(&self.kernel)
 
     cdef _start_stream(self, rng):
@@ -225,8 +232,14 @@ cdef class ThompsonSampling(CountedPolicy):
             batch.arms, batch.counts = &self.drawn[0, 0], &self.drawn[1, 0]
             batch.n_arms, batch.n_pulls = self.n_arms, self.batch_size
         elif self.chosen < 0:
-            self.chosen = pb_thompson_choose(&self.kernel, self.bitgen)
+            self.chosen = self._choose()
         return batch
+
+    cdef int64_t _choose(self) noexcept nogil:
+        if self.kernel.direct:
+            random_standard_normal_fill(<bitgen_t *>self.bitgen, self.n_arms, &self.direct[2, 0])
+            return pb_thompson_choose_drawn(&self.kernel, &self.direct[2, 0])
+        return pb_thompson_choose(&self.kernel, self.bitgen)
 
     cdef void _draw_batch(self) noexcept nogil:
         cdef int64_t _i
@@ -234,7 +247,7 @@ cdef class ThompsonSampling(CountedPolicy):
             return
         self.drawn[1, :] = 0
         for _i in range(self.batch_size):
-            self.chosen = pb_thompson_choose(&self.kernel, self.bitgen)
+            self.chosen = self._choose()
             self.drawn[1, self.chosen] += 1
 
     @property
@@ -305,8 +318,10 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         cdef int64_t arm
         cdef double a, b, mean, best = -1.0
-        if self.kernel.law == PB_THOMPSON_GAUSSIAN or self.silence.n_aside:
+        if self.silence.n_aside:
             return -1
+        if self.kernel.law == PB_THOMPSON_GAUSSIAN:
+            return self._best_of(&self.drawn[0, 0], self.n_arms, 1, arms)
         for arm in range(self.n_arms):
             a, b = self.arms[arm, 0] + self.kernel.alpha, self.arms[arm, 1] + self.kernel.beta
             mean = a / (a + b)
@@ -348,7 +363,7 @@ cdef class ThompsonSampling(CountedPolicy):
         for i in range(n):
             if moves:
                 pb_thompson_place(&self.kernel, place)
-            arms[i] = pb_thompson_choose(&self.kernel, self.bitgen)
+            arms[i] = self._choose()
         return np.asarray(arms)
 
     cdef object _schema(self):

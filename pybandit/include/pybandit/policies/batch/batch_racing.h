@@ -36,11 +36,12 @@ typedef struct {
     int64_t n_batches;
     int64_t n_aside;         /* undecided arms removed from the ring because they are silent */
     int64_t n_fallen;        /* arms still on the ring whose flag in `aside` the caller has set */
-    /* thresholds */
+    /* thresholds, set by pb_batch_racing_settle; until then no arm can be decided */
     double reject_below;     /* the n_open-th largest lower bound */
     double accept_above;     /* the (n_open + 1)-th largest upper bound, silent arms included */
     double most_lower;       /* at least the largest lower bound on the ring */
     double least_upper;      /* at most the least upper bound on the ring */
+    int without_heaps;       /* 1 as long as most_lower has not been above least_upper */
     int moved;               /* 1 if a threshold changed since all arms were compared with both */
     int done;
 } pb_batch_racing;
@@ -59,6 +60,9 @@ void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const 
 
 /* Sets the thresholds after the caller has set ring, bounds, n_open and n_aside. O(n). */
 void pb_batch_racing_resume(pb_batch_racing *race);
+
+/* Sets the thresholds if they have not been needed so far. O(n) then, else O(1). */
+void pb_batch_racing_settle(pb_batch_racing *race);
 
 /* Removes the n_fallen arms flagged in `aside` from the ring; they stay undecided. */
 void pb_batch_racing_drop_silent(pb_batch_racing *race);

@@ -20,6 +20,8 @@ typedef enum {
     PB_THOMPSON_GAUSSIAN  /* theta ~ N(sum / count, noise^2 / count); no theta if count is 0 */
 } pb_thompson_law;
 
+enum { PB_THOMPSON_FEW = 32 };  /* Gaussian arms whose thetas are all drawn */
+
 typedef struct {
     double gained, lost;  /* successes and failures; Gaussian: sum and count of rewards */
     double below;         /* P(theta <= threshold) */
@@ -34,6 +36,7 @@ typedef struct {
     pb_thompson_arm *arms;   /* n_arms */
     double *chances;         /* pb_thompson_chances(n_arms) */
     const unsigned char *aside; /* n_arms flags of arms without a theta; NULL if there are none */
+    double *direct;          /* NULL, or, only if Gaussian, 2 n_arms: means and deviations */
     /* set by these functions */
     pb_logit threshold;      /* for logit(theta); Gaussian: for theta, in `at` */
     double spent, limit;     /* thetas drawn since the threshold was placed; when to place again */
@@ -61,6 +64,12 @@ void pb_thompson_look(pb_thompson *thompson, int64_t arm);
  * the few thetas above the threshold. About one choice in n_arms draws all thetas.
  */
 int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen);
+
+/*
+ * Returns the next arm from n_arms standard normal numbers, which become thetas; -1 if no arm has
+ * a theta. Requires `direct`, with which pb_thompson_choose must not be called. O(n_arms).
+ */
+int64_t pb_thompson_choose_drawn(const pb_thompson *thompson, double *normals);
 
 /*
  * Moves the threshold, which affects the time of later choices but not their distribution.
