@@ -36,7 +36,7 @@ UNCALLED = {
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
     "Controls", "Layout", "Plates", "Dialect", "z_prime", "kind_of", "write_report",
-    "ThresholdResult", "TiedSet", "Verdict",
+    "Ranking", "ThresholdResult", "TiedSet", "Verdict",
     "best_of_async", "get_include", "main", "run_race", "to_arviz"}
 
 
@@ -302,6 +302,8 @@ EVALUATION = {pb.verdict: TWO, verdict_at_once: dict(TWO, final="sign-flip"),
                                costs=RNG.random((20, 3))),
               pb.best_of_pairs: dict(judge=lambda a, b, items: np.full(len(items), a > b),
                                      models=3, items=9, baseline=0),
+              pb.evaluation.rank_by_pairs: dict(
+                  judge=lambda a, b, items: np.full(len(items), a > b), models=3, items=9),
               pb.evaluation.group_weights: dict(groups=["a", "b", "a"]),
               RaceStopping: dict(n_arms=3, value_range=(0, 1), value=float)}
 

@@ -12,8 +12,8 @@ from policies.every_class import EVERY
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
     pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
     pb.numba.FunctionPolicy, pb.Study, pb.evaluation.RunningVerdict}
-# states defined by scikit-learn, and states of frozen records
-OTHERS = {"BanditSearchCV", "BestOfResult", "KMedoids", "ThresholdResult"}
+# states defined by scikit-learn, states of frozen records, and pickles only
+OTHERS = {"BanditSearchCV", "BestOfResult", "Guardrail", "KMedoids", "ThresholdResult"}
 
 
 def has_state(cls):

@@ -1,9 +1,10 @@
 """Judgements saved by ranking models from duels, on a table of scores turned into duels.
 
-    python examples/evaluation/rank_by_duels.py [--data FILE.npz] [--array NAME] [--models K]
+    python examples/evaluation/rank_by_duels.py [--quick] [--data FILE.npz] [--array NAME]
+        [--models K]
 
 A model beats another on an item if its score is higher; equal scores are a tie. Without --data,
-the table has 25 invented models on 500 items.
+the table has 25 invented models on 500 items, with --quick 8 on 100.
 """
 
 import argparse
@@ -22,6 +23,7 @@ def invented(n=500, k=25):
 
 def main():
     parser = argparse.ArgumentParser(description="Rank models from duels.")
+    parser.add_argument("--quick", action="store_true", help="a small table")
     parser.add_argument("--data", help="file of arrays, items x models")
     parser.add_argument("--array", help="name of the array in the file")
     parser.add_argument("--models", type=int, default=25)
@@ -30,7 +32,7 @@ def main():
         arrays = np.load(given.data)
         table = arrays[given.array or arrays.files[0]][:, :given.models].astype(float)
     else:
-        table = invented(k=given.models)
+        table = invented(100, 8) if given.quick else invented(k=given.models)
     n, k = table.shape
     n_all, n_pairs = n * k * (k - 1) // 2, k * (k - 1) // 2
 

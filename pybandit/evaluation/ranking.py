@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pybandit._shared.checks import check_delta, check_integer, shown
 from pybandit._shared.generators import as_generator
@@ -67,7 +68,7 @@ class Ranking(Record):
     order: Ints
     names: tuple[str, ...]
     means: Floats
-    is_better: Any
+    is_better: NDArray[np.bool_]
     decided: bool
     exact: bool
     n_judgements: int

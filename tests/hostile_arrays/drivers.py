@@ -135,6 +135,8 @@ DRIVERS = {
     pb.BudgetRace: {"tell": race_told, "from_state": state_of},
     pb.evaluation.RunningVerdict: {
         "tell": lambda one, h: one.tell(h(np.full(50, 0.25)), h(np.full(50, 0.75)))},
+    pb.webtests.Guardrail: {"tell_counts": lambda one, h: one.tell_counts(
+        h([9, 9]), h([2.0, 3]), h([2.0, 3]))},
     pb.CountRace: {"tell_counts": lambda one, h: one.tell_counts(
         h([9, 9, 9]), h([2.0, 3, 4.5]), h([2.0, 3, 4])),
                    "from_state": state_of},
