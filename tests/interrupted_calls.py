@@ -204,6 +204,9 @@ CALLS = PULLS | {
         POINTS, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
     "verdict": function(
         lambda: pb.verdict(MATRIX[:, 0], MATRIX[:, 1], value_range=(-9, 9)).interval),
+    "rank_by_pairs": function(lambda: pb.evaluation.rank_by_pairs(
+        lambda a, b, items: MATRIX[items, a] > MATRIX[items, b], MATRIX.shape[1], len(MATRIX),
+        rng=1).means),
     "tied_set": function(lambda: pb.tied_set(MATRIX, value_range=(-9, 9)).e_values),
     "RunningVerdict.tell": Call(
         lambda: pb.evaluation.RunningVerdict(value_range=(-9, 9)),
