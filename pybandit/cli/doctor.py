@@ -61,7 +61,7 @@ def build():
     is_free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     words = {(False, True): "no", (True, True): "yes, but the GIL is on: pybandit turns it on",
-             (True, False): "yes, and the GIL is off: pybandit is not tested without it"}
+             (True, False): "yes, and the GIL is off: pybandit is not fully tested without it"}
     yield f"free-threaded Python: {words[is_free, has_gil]}", not is_free or has_gil
 
 
