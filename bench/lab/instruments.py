@@ -1,4 +1,4 @@
-"""Count wells that `study record --instrument` reads correctly, by format; prints Markdown.
+"""Count wells that `screen record --instrument` reads correctly, by format; prints Markdown.
 
     python bench/lab/instruments.py FOLDER [FORMAT ...]
 
@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from pybandit.errors import UnreadableFileError
-from pybandit.lab import _instruments
+from pybandit.lab import _allotropy
 
 HEAD = "| format | files read | wells right | remarks |\n| --- | ---: | ---: | --- |"
 SETTINGS = ("device control aggregate document", "sample document", "error aggregate document",
@@ -68,8 +68,8 @@ def expected(path):
 def read(path, instrument):
     """Return the numbers that pybandit reads in a file, as `expected`, and the detected format."""
     content = path.read_bytes()
-    factory = _instruments.require("allotropy.parser_factory", "lab")
-    vendor, values = _instruments._detected(factory, content, path.name)
+    factory = _allotropy.require("allotropy.parser_factory", "lab")
+    vendor, values = _allotropy._detected(factory, content, path.name)
     wells = {}
     for one in values:
         key = next((key for key in KEYS if one.name.startswith(key)), None)
