@@ -92,6 +92,7 @@ MORE = (
     "test_blocks.py",
     "test_borders.py",
     "test_examples.py",
+    "test_imports_of_scripts.py",
     "test_low_memory.py",
     "test_machines.py",
     "test_notebooks.py",
