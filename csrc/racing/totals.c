@@ -10,12 +10,11 @@
 #include <stddef.h>
 
 #include "../_shared/minimum.h"
-#include "../_shared/prefetch.h"
 #include "groups.h"
 
 enum {
-    TILE = 128,      /* rows that stay in cache from one group of columns to the next */
-    LINE = 64,       /* bytes of a cache line */
+    TILE = 128,      /* rows that are summed from 0 */
+    ACROSS = 256,    /* columns whose sums stay in the first cache, if there are many columns */
     COUNTERS = 256,  /* 16-bit sums that are kept at a time */
     LAST = 255,      /* cells of one byte that a 16-bit sum can hold */
 };
@@ -34,15 +33,11 @@ ALWAYS_INLINE double base_of(const void *row, int64_t reference, const pb_cell_t
     return reference < 0 ? 0.0 : pb_cells_at(row, type, reference);
 }
 
-/*
- * Adds a tile of rows, `step` bytes apart, to the totals of a group of columns. Reads `ahead`,
- * a part of the next tile, into the cache: the processor foresees only short steps.
- */
+/* Adds a tile of rows, `step` bytes apart, to the totals of a group of columns. */
 ALWAYS_INLINE void add_group(const char *rows, int64_t n_rows, int64_t step, const group *g,
                              const int n_vectors, const int contiguous, const int64_t reference,
-                             const pb_cell_type type, const char *ahead, double *sum)
+                             const pb_cell_type type, double *sum)
 {
-    const int64_t lines = 2 * GROUP * LANES * pb_cells_size(type) / LINE;  /* of two rows */
     /* two independent sums hide the latency of an addition */
     vector even[GROUP], odd[GROUP], total[GROUP];
     for (int v = 0; v < GROUP; v++)
@@ -52,8 +47,6 @@ ALWAYS_INLINE void add_group(const char *rows, int64_t n_rows, int64_t step, con
         const char *row = rows + r * step, *next = row + step;
         const double base = base_of(row, reference, type);
         const double next_base = base_of(next, reference, type);
-        for (int64_t line = 0; ahead && line < lines; line++)
-            PREFETCH(ahead + (r / 2 * lines + line) * LINE);
         UNROLL
         for (int v = 0; v < n_vectors; v++) {
             const vector here = CELLS(row, g->entry[v]), there = CELLS(next, g->entry[v]);
@@ -77,19 +70,53 @@ ALWAYS_INLINE void add_group(const char *rows, int64_t n_rows, int64_t step, con
 
 ALWAYS_INLINE void add_groups(const char *rows, int64_t n_rows, int64_t step,
                               const int64_t *columns, int64_t n_columns, const int contiguous,
-                              const int64_t reference, const pb_cell_type type, int is_last,
-                              double *sum)
+                              const int64_t reference, const pb_cell_type type, double *sum)
 {
-    const int is_wide = contiguous && n_columns > GROUP * LANES && !is_last;
     for (int64_t first = 0; first < n_columns; first += GROUP * LANES) {
         const group g = make_group(first, columns, n_columns, GROUP);
-        const char *at = is_wide ? rows + TILE * (step + first * pb_cells_size(type)) : NULL;
         switch (g.n_vectors) {
-        case 1: add_group(rows, n_rows, step, &g, 1, contiguous, reference, type, at, sum); break;
-        case 2: add_group(rows, n_rows, step, &g, 2, contiguous, reference, type, at, sum); break;
-        case 3: add_group(rows, n_rows, step, &g, 3, contiguous, reference, type, at, sum); break;
-        default: add_group(rows, n_rows, step, &g, 4, contiguous, reference, type, at, sum); break;
+        case 1: add_group(rows, n_rows, step, &g, 1, contiguous, reference, type, sum); break;
+        case 2: add_group(rows, n_rows, step, &g, 2, contiguous, reference, type, sum); break;
+        case 3: add_group(rows, n_rows, step, &g, 3, contiguous, reference, type, sum); break;
+        default: add_group(rows, n_rows, step, &g, 4, contiguous, reference, type, sum); break;
         }
+    }
+}
+
+/* Returns the first column of vector v of a row; the last vector may repeat columns. */
+ALWAYS_INLINE int64_t column_at(int64_t v, int64_t n_columns)
+{
+    return minimum(v * LANES, n_columns - LANES);
+}
+
+/*
+ * Adds a tile of rows of LANES to ACROSS contiguous columns to their totals, row by row: memory is
+ * read in order, and the sums stay in the first cache. Each column is summed as by `add_group`.
+ */
+ALWAYS_INLINE void add_across(const char *rows, int64_t n_rows, int64_t step, int64_t first,
+                              int64_t n_columns, const int64_t reference, const pb_cell_type type,
+                              double *sum)
+{
+    static const int64_t lanes[LANES] = {0, 1, 2, 3};
+    const int contiguous = 1;
+    const int64_t size = pb_cells_size(type), n_vectors = (n_columns + LANES - 1) / LANES;
+    vector even[ACROSS / LANES], odd[ACROSS / LANES];
+    for (int64_t v = 0; v < n_vectors; v++)
+        even[v] = odd[v] = ALL(0.0);
+    for (int64_t r = 0; r < n_rows; r++) {
+        const char *const row = rows + r * step;
+        const double base = base_of(row, reference, type);
+        vector *const part = r % 2 ? odd : even;
+        for (int64_t v = 0; v < n_vectors; v++) {
+            const char *const at = row + (first + column_at(v, n_columns)) * size;
+            const vector here = CELLS(at, lanes);
+            EACH part[v] L += base - here L;
+        }
+    }
+    for (int64_t v = 0; v < n_vectors; v++) {
+        EACH even[v] L += odd[v] L;
+        for (int64_t lane = v * LANES - column_at(v, n_columns); lane < LANES; lane++)
+            sum[first + column_at(v, n_columns) + lane] += LANE(even[v], lane);
     }
 }
 
@@ -102,11 +129,15 @@ ALWAYS_INLINE void stream(const char *rows, int64_t n_rows, int64_t stride,
     for (int64_t r = 0; r < n_rows; r += TILE) {
         const int64_t count = minimum(TILE, n_rows - r);
         const char *const tile = rows + r * step;
-        const int is_last = r + 2 * TILE > n_rows;
-        if (contiguous)
-            add_groups(tile, count, step, NULL, n_columns, 1, reference, type, is_last, sum);
-        else
-            add_groups(tile, count, step, columns, n_columns, 0, reference, type, is_last, sum);
+        if (contiguous && n_columns > GROUP * LANES) {
+            for (int64_t first = 0; first < n_columns; first += ACROSS)
+                add_across(tile, count, step, first, minimum(ACROSS, n_columns - first), reference,
+                           type, sum);
+        } else if (contiguous) {
+            add_groups(tile, count, step, NULL, n_columns, 1, reference, type, sum);
+        } else {
+            add_groups(tile, count, step, columns, n_columns, 0, reference, type, sum);
+        }
     }
 }
 
