@@ -56,9 +56,8 @@ cdef class Threads:
         if self.n_forks != _n_forks:   # a fork has no copy of the threads
             self.first_idle, self.n_forks = None, _n_forks
         _out[call] = time.monotonic() + self.timeout
-        if self.first_idle is not None:
-            thread = self.first_idle
-            self.first_idle, thread.next = thread.next, None
+        thread = self.pop_idle()
+        if thread is not None:
             thread.take(call)
             return call
         try:
@@ -74,19 +73,30 @@ cdef class Threads:
 
     cdef void keep(self, _Thread thread) noexcept:
         """Note that the call of a thread has ended."""
-        if self.closed:
-            thread.take(None)
-        else:
-            thread.next, self.first_idle = self.first_idle, thread
+        with cython.critical_section(self):    # without a GIL
+            if not self.closed:
+                thread.next, self.first_idle = self.first_idle, thread
+                return
+        thread.take(None)
+
+    cdef _Thread pop_idle(self):
+        """Return an idle thread, no longer in the list; None if there is none."""
+        cdef _Thread thread
+        with cython.critical_section(self):
+            thread = self.first_idle
+            if thread is not None:
+                self.first_idle, thread.next = thread.next, None
+        return thread
 
     def shutdown(self, **options):
         """End the idle threads now, and the others once their calls have ended."""
         cdef _Thread thread
-        self.closed = True
-        while self.first_idle is not None:
-            thread = self.first_idle
-            self.first_idle, thread.next = thread.next, None
+        with cython.critical_section(self):
+            self.closed = True
+        thread = self.pop_idle()
+        while thread is not None:
             thread.take(None)
+            thread = self.pop_idle()
 
     def __del__(self):
         if self.n_forks == _n_forks:

@@ -108,7 +108,8 @@ class Calls:
         self.anyio, self.tenacity = require("anyio", "async"), require("tenacity", "async")
         self.score, self.options, self.parts = score, options, parts
         self._keys = Keys() if keys is None else keys
-        self.futures = {}  # by cell: calls that run in threads or an executor
+        # by cell: calls in threads or an executor, awaited by tasks; calls without a task
+        self.futures, self.direct = {}, {}
         self.started = set()  # cells whose calls have started
         self._awaited, self._next_turn = is_async(score), 0.0
         self._workers = Workers(self.anyio, options)
@@ -278,7 +279,7 @@ class Calls:
     def start(self, cell, ended):
         """Start a call in a thread, which calls ``ended(future)`` at its end."""
         future = self._workers.start(self.score, self._keys.model(cell[0]), *cell[1:])
-        self.futures[cell] = future
+        self.direct[cell] = future
         self.started.add(cell)
         future.add_done_callback(ended)
 
@@ -294,10 +295,13 @@ class Calls:
         return None
 
     def settled(self):
-        """Return cells and futures of calls that have ended; without memory, callbacks fail."""
-        for future in self.futures.values():
+        """Return cells and futures of calls without a task that have ended.
+
+        They are reported by callbacks, too, which fail without memory.
+        """
+        for future in self.direct.values():
             future.settle()
-        return [(cell, future) for cell, future in self.futures.items() if future.done()]
+        return [(cell, future) for cell, future in self.direct.items() if future.done()]
 
     def close(self):
         """Cancel calls that have not started, without waiting for the others."""

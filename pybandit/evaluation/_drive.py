@@ -49,8 +49,9 @@ class RaceDriver:
                 self._keep(self._arrived(None))
             finally:
                 self.calls.close()
-                self.paid.keep_running(self.calls.futures)
-                for cell, future in self.calls.futures.items():
+                running = {**self.calls.futures, **self.calls.direct}
+                self.paid.keep_running(running)
+                for cell, future in running.items():
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race stopped before its end: other code cancelled its calls")
@@ -96,14 +97,14 @@ class RaceDriver:
         self.is_woken = False  # first: a thread that appends from now on wakes this task again
         while self.ended:
             cell, future = self.ended.popleft()
-            if self.calls.futures.get(cell) is not future:  # `settled` returned it, too
+            if self.calls.direct.get(cell) is not future:  # `settled` returned it, too
                 continue
             numbers = self.calls.quick(future)
             if numbers is not None:
-                del self.calls.futures[cell]
+                del self.calls.direct[cell]
                 answers.append((cell, numbers))
             elif group is not None:
-                del self.calls.futures[cell]
+                del self.calls.direct[cell]
                 group.start_soon(self._call, cell, future)
         return answers
 
