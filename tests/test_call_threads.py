@@ -1,6 +1,7 @@
 """Threads of plain functions: one per unfinished call, used again."""
 
 import _thread
+import concurrent.futures
 import contextvars
 import gc
 import os
@@ -60,6 +61,55 @@ def test_every_unfinished_call_has_a_thread(pool):
     assert [answer_of(pool.submit(abs, -i)) for i in range(30)] == list(range(30))
     release.set()
     assert all(answer_of(call) for call in stuck)
+
+
+def test_calls_for_idle_threads_do_not_wait_for_each_other(pool):
+    for _ in range(50):
+        barrier = threading.Barrier(12)
+        calls = [pool.submit(barrier.wait, 10) for _ in range(12)]
+        assert sorted(answer_of(call) for call in calls) == list(range(12))
+
+
+def test_cancelled_calls_do_not_run_and_the_others_do(pool):
+    ended, n_cancelled = [], 0
+    for _ in range(50):
+        ran, calls = [], [pool.submit(time.sleep, 0.001) for _ in range(4)]
+        for call in calls:
+            answer_of(call)
+        calls = [pool.submit(ran.append, i) for i in range(4)]
+        for call in calls:
+            call.add_done_callback(ended.append)
+        kept = [i for i, call in enumerate(calls) if i == 0 or not call.cancel()]
+        for i in kept:
+            answer_of(calls[i])
+        assert sorted(ran) == kept
+        assert kept == [i for i, call in enumerate(calls) if not call.cancelled()]
+        assert all(call.done() and not call.running() for call in calls)
+        n_cancelled += 4 - len(kept)
+    assert n_cancelled > 0 and len(ended) == len(set(ended)) == 200
+
+
+def test_shutdown_cancels_queued_calls():
+    before, n_cancelled = _thread._count(), 0
+    for _ in range(50):
+        pool, ran, ended = Threads(None), [], []
+        barrier = threading.Barrier(4)
+        for call in [pool.submit(barrier.wait, 10) for _ in range(4)]:
+            answer_of(call)
+        calls = [pool.submit(ran.append, i) for i in range(4)]
+        for call in calls:
+            call.add_done_callback(ended.append)
+        pool.shutdown()
+        kept = [i for i, call in enumerate(calls) if not call.cancelled()]
+        for i in kept:
+            answer_of(calls[i])
+        for i in set(range(4)).difference(kept):
+            with pytest.raises(concurrent.futures.CancelledError):
+                calls[i].result()
+        assert sorted(ran) == kept and has_at_most(before)
+        assert len(ended) == len(set(ended)) == 4
+        n_cancelled += 4 - len(kept)
+    assert n_cancelled > 0
 
 
 def test_calls_run_in_copies_of_the_caller_context(pool):

@@ -5,6 +5,10 @@ A call never waits for another one: there are always as many threads as calls, a
 end keep theirs. Threads whose calls have ended take the next ones, because starting a thread takes
 longer than most of what a call does.
 
+Calls for threads that exist wait in a queue, and one thread is woken at a time: when it takes a
+call, it wakes the next one if more calls wait. A thread whose call ends before that takes the next
+call itself: a short call takes less time than the switch to another thread.
+
 Apart from the function and the callbacks, a thread runs compiled code that allocates nothing: if
 memory runs out, Python 3.11 aborts in the ``with`` blocks of `queue` and `concurrent.futures`.
 """
@@ -14,6 +18,7 @@ import contextvars
 import math
 import os
 import time
+from concurrent.futures import CancelledError
 
 cimport cython
 from cpython.pythread cimport (
@@ -42,7 +47,10 @@ cdef class Threads:
 
     cdef readonly double timeout
     cdef _Thread first_idle
-    cdef bint closed
+    cdef Call first, last              # of the queue
+    cdef long long n_queued            # at most n_free
+    cdef long long n_free              # threads without a call: idle, woken, or between two calls
+    cdef bint is_waking, closed
     cdef long long n_forks             # of the process, when the idle threads were started
 
     def __init__(self, timeout):
@@ -53,50 +61,99 @@ cdef class Threads:
         """Start ``function(*args)`` in a thread, in a copy of the caller's context."""
         cdef Call call = Call(self, function, args)
         cdef _Thread thread
-        if self.n_forks != _n_forks:   # a fork has no copy of the threads
-            self.first_idle, self.n_forks = None, _n_forks
         _out[call] = time.monotonic() + self.timeout
-        thread = self.pop_idle()
-        if thread is not None:
-            thread.take(call)
+        if self.enqueue(call):
             return call
         try:
-            thread = _Thread()
-            worker = Worker(thread)
-            call.worker = worker
-            thread.take(call)
-            worker.start()
+            thread = _Thread(call)
+            call.worker = Worker(thread)
+            call.worker.start()
         except BaseException:
             give_up(call)
             raise
         return call
 
-    cdef void keep(self, _Thread thread) noexcept:
-        """Note that the call of a thread has ended."""
+    cdef bint enqueue(self, Call call) noexcept:
+        """Queue a call; return False if it needs a new thread."""
         with cython.critical_section(self):    # without a GIL
-            if not self.closed:
-                thread.next, self.first_idle = self.first_idle, thread
-                return
-        thread.take(None)
+            if self.n_forks != _n_forks:       # a fork has no copy of the threads
+                self.n_forks, self.n_free, self.n_queued = _n_forks, 0, 0
+                self.first_idle = self.first = self.last = None
+                self.is_waking = False
+            if self.closed or self.n_queued >= self.n_free:
+                return False
+            if self.n_queued == 0:
+                self.first = call
+            else:
+                self.last.next = call
+            self.last = call
+            self.n_queued += 1
+            call.is_queued = True
+            self.wake()
+        return True
 
-    cdef _Thread pop_idle(self):
-        """Return an idle thread, no longer in the list; None if there is none."""
-        cdef _Thread thread
+    cdef void wake(self) noexcept:
+        """Wake an idle thread if calls wait and none is woken; a thread between calls looks."""
+        cdef _Thread thread = self.first_idle
+        if self.n_queued == 0 or self.is_waking or thread is None:
+            return
+        self.is_waking = True
+        self.first_idle, thread.next = thread.next, None
+        thread.pool = self
+        PyThread_release_lock(thread.wanted)
+
+    cdef void free(self) noexcept:
+        """Note that the call of a thread has ended."""
         with cython.critical_section(self):
-            thread = self.first_idle
-            if thread is not None:
-                self.first_idle, thread.next = thread.next, None
-        return thread
+            self.n_free += 1
+
+    cdef Call take(self, _Thread thread, bint is_woken):
+        """Return the next call for a thread. Without one it becomes idle, or ends."""
+        cdef Call call = None
+        with cython.critical_section(self):
+            if is_woken:
+                self.is_waking = False
+            if self.n_forks == _n_forks:
+                call = self.pop()
+            if call is not None:
+                self.n_free -= 1
+                self.wake()
+            elif self.closed or self.n_forks != _n_forks:
+                PyThread_release_lock(thread.wanted)
+            else:
+                thread.next, self.first_idle = self.first_idle, thread
+        return call
+
+    cdef Call pop(self):
+        """Return the first call of the queue that is not cancelled; None if there is none."""
+        cdef Call call
+        while self.n_queued > 0:
+            call = self.first
+            self.first, call.next = call.next, None
+            self.n_queued -= 1
+            if self.n_queued == 0:
+                self.last = None
+            if call.is_queued:
+                call.is_queued = False
+                return call
+        return None
 
     def shutdown(self, **options):
-        """End the idle threads now, and the others once their calls have ended."""
+        """Cancel queued calls; end the idle threads now, and the others after their calls."""
         cdef _Thread thread
+        cdef Call call
         with cython.critical_section(self):
             self.closed = True
-        thread = self.pop_idle()
-        while thread is not None:
-            thread.take(None)
-            thread = self.pop_idle()
+            call = self.pop()
+        while call is not None:
+            call.drop()
+            with cython.critical_section(self):
+                call = self.pop()
+        with cython.critical_section(self):
+            while self.first_idle is not None:
+                thread = self.first_idle
+                self.first_idle, thread.next = thread.next, None
+                PyThread_release_lock(thread.wanted)
 
     def __del__(self):
         if self.n_forks == _n_forks:
@@ -107,11 +164,13 @@ cdef class Threads:
 cdef class _Thread:
     """Runs one call after the other."""
 
-    cdef PyThread_type_lock wanted     # held, except when there is a call to run
-    cdef Call call                     # the next one; None: the thread ends
+    cdef PyThread_type_lock wanted     # held, except when there is something to do
+    cdef Threads pool                  # that has woken it; None: the thread ends
+    cdef Call call                     # the first one
     cdef _Thread next                  # of the idle threads of a pool
 
-    def __cinit__(self):
+    def __cinit__(self, Call call):
+        self.call = call
         self.wanted = PyThread_allocate_lock()
         if self.wanted == NULL:
             raise MemoryError("cannot allocate a lock for a thread")
@@ -121,38 +180,37 @@ cdef class _Thread:
         if self.wanted != NULL:
             PyThread_free_lock(self.wanted)
 
-    cdef void take(self, Call call) noexcept:
-        self.call = call
-        PyThread_release_lock(self.wanted)
-
     def __call__(self):
         """Run calls until the pool is shut down or gone."""
-        cdef Call call
-        cdef object worker = None
-        while True:
+        cdef Call call = self.call
+        cdef Threads pool = call.pool
+        cdef object worker = call.worker
+        self.call = None
+        while pool is not None:
+            while call is not None:
+                call.worker = worker
+                call.run(pool)
+                call = pool.take(self, False)
+            pool = None                # an idle thread keeps no answer, and no pool
             with nogil:
                 PyThread_acquire_lock(self.wanted, WAIT_LOCK)
-            call, self.call = self.call, None
-            if call is None:
-                break
-            if worker is None:
-                worker = call.worker   # of the call that started the thread
-            call.worker = worker
-            call.run(self)
-            call = None                # an idle thread keeps no answer, and no pool
+            pool, self.pool = self.pool, None
+            if pool is not None:
+                call = pool.take(self, True)
         forget_thread()
 
 
 @cython.final
 cdef class Call:
-    """A call in a thread, with the methods of a `concurrent.futures.Future` that runs."""
+    """A call in a thread, with the methods of a `concurrent.futures.Future`."""
 
     cdef Threads pool
+    cdef Call next                     # of the queue
     cdef object function, args, context
-    cdef object worker                 # None until the thread has taken the call
+    cdef object worker                 # None until a thread has taken the call
     cdef object answer, error
     cdef list callbacks
-    cdef bint is_over
+    cdef bint is_queued, is_cancelled, is_over
 
     def __init__(self, Threads pool, function, args):
         self.pool, self.function, self.args = pool, function, args
@@ -160,8 +218,7 @@ cdef class Call:
         # the error of a thread that cannot even create an exception
         self.error = MemoryError("memory ran out in a thread")
 
-    cdef void run(self, _Thread thread) noexcept:
-        cdef Threads pool = self.pool
+    cdef void run(self, Threads pool) noexcept:
         try:
             self.answer = self.context.run(self.function, *self.args)
             self.error = None
@@ -169,8 +226,7 @@ cdef class Call:
             self.error = error
         self.function = self.args = self.context = self.pool = None
         # before the callbacks, which may start the next call
-        pool.keep(thread)
-        pool = None
+        pool.free()
         self.end()
 
     cdef void end(self) noexcept:
@@ -201,24 +257,41 @@ cdef class Call:
             self.call_back()
 
     def cancel(self):
-        """Return False: a call starts when it is submitted."""
-        return False
+        """Cancel a call that no thread has taken; return False if one has."""
+        cdef Threads pool = self.pool
+        cdef bint was_queued = False
+        if pool is not None:
+            with cython.critical_section(pool):
+                was_queued, self.is_queued = self.is_queued, False  # the queue passes over it
+        if was_queued:
+            self.drop()
+        return self.is_cancelled
+
+    cdef void drop(self) noexcept:
+        """End a call that no thread takes any more."""
+        self.is_cancelled = True
+        self.function = self.args = self.context = self.pool = None
+        self.end()
 
     def cancelled(self):
-        return False
+        return self.is_cancelled
 
     def running(self):
-        return not self.is_over
+        return not (self.is_over or self.is_queued)
 
     def done(self):
         return self.is_over
 
     def exception(self):
         """Return the exception of a call that has ended, or None."""
+        if self.is_cancelled:
+            raise CancelledError
         return self.error
 
     def result(self):
         """Return the answer of a call that has ended, or raise its exception."""
+        if self.is_cancelled:
+            raise CancelledError
         if self.error is not None:
             raise self.error
         return self.answer

@@ -306,6 +306,7 @@ class Calls:
     def close(self):
         """Cancel calls that have not started, without waiting for the others."""
         self._workers.close()
+        self.started -= {cell for cell, future in self.direct.items() if future.cancelled()}
 
 
 def close_unawaited(future):
