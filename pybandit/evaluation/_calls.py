@@ -113,6 +113,7 @@ class Calls:
         self.started = set()  # cells whose calls have started
         self._awaited, self._next_turn = is_async(score), 0.0
         self._workers = Workers(self.anyio, options)
+        self.group = None  # of the tasks that await the calls
 
     async def result(self, model, item, first=None):
         """Return the numbers of a cell; raise `FailedForGood` or the exception of the call.
@@ -220,7 +221,8 @@ class Calls:
         try:
             return await awaitable
         except asyncio.CancelledError as error:
-            if self.anyio.current_effective_deadline() == -math.inf:
+            # by the end of the race, or by a scope that the timeout or the caller has made
+            if self.group.is_cancelled or self.anyio.current_effective_deadline() == -math.inf:
                 raise
             raise LostCall("a call was cancelled by other code than best_of") from error
         except StopAsyncIteration as error:  # it would end the loop over the tries

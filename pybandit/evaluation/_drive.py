@@ -16,6 +16,7 @@ from pybandit._shared.progress import make_bar
 from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, finite
 from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
+from pybandit.evaluation._tasks import task_group
 from pybandit.evaluation._workers import SETTLE, NotStarted, soon
 
 # Maximum number of rewards that wait for one slow call, as a multiple of `concurrency`. Beyond
@@ -58,14 +59,9 @@ class RaceDriver:
         return len(self.running & self.calls.started), self.failures
 
     async def _with_calls(self):
-        try:
-            async with self.anyio.create_task_group() as group:
-                await self._until_done(group)
-                group.cancel_scope.cancel()
-            return
-        except BaseExceptionGroup as errors:  # one exception: only `_until_done` raises
-            error = errors.exceptions[0]
-        raise error  # outside the handler, so that its own cause is kept
+        async with task_group(self.anyio) as group:
+            self.calls.group = group
+            await self._until_done(group)
 
     async def _until_done(self, group):
         direct = self.calls.need_no_task
@@ -183,7 +179,8 @@ class RaceDriver:
         except Exception as error:
             answer = error
         self.answers.append((cell, answer))
-        self.event.set()
+        if not self.event.is_set():
+            self.event.set()
 
     def _take(self, answers):
         """Store answers, report them to the race, then raise the first exception among them."""

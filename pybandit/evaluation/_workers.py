@@ -14,6 +14,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, ThreadPoolExecuto
 from pybandit._shared.call_threads import Call, Threads
 from pybandit._shared.checks import shown
 from pybandit._shared.threads import with_context
+from pybandit.evaluation._tasks import token_of_trio
 
 LOOK = 0.002  # seconds between two checks whether a call has started
 SETTLE = 0.5  # seconds between two checks whether a thread has ended without an answer
@@ -64,11 +65,10 @@ async def answer_of(anyio, future):
 
 def soon(function):
     """Return a callback for any thread that calls `function` in the current event loop."""
-    trio, call = sys.modules.get("trio"), None
-    if trio is not None:
-        with contextlib.suppress(RuntimeError):  # not in a task of trio
-            call, is_over = trio.lowlevel.current_trio_token().run_sync_soon, trio.RunFinishedError
-    if call is None:
+    token = token_of_trio()
+    if token is not None:
+        call, is_over = token.run_sync_soon, sys.modules["trio"].RunFinishedError
+    else:
         call, is_over = asyncio.get_running_loop().call_soon_threadsafe, RuntimeError
 
     def callback(_):
