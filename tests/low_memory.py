@@ -121,14 +121,19 @@ def started():
 
 
 def answer():
-    """Call a judge as `best_of` does; its thread runs out of memory after the call."""
-    from pybandit.evaluation._workers import Threads
+    """Call a judge as `best_of` does, twice in the same thread; memory runs out in it, too."""
+    from pybandit._shared.call_threads import Threads
 
-    call = Threads(None).submit(judge, 1, 2)
-    while not call.worker.wait(0.01):
-        pass
-    call.settle()
-    return call.result(0)
+    pool = Threads(None)
+    try:
+        for _ in range(2):
+            call = pool.submit(judge, 1, 2)
+            while not call.done():
+                call.settle()
+                time.sleep(0.002)
+        return call.result()
+    finally:
+        pool.shutdown()
 
 
 ALLOCATING = {"tasks": tasks, "started": started, "answer": answer}

@@ -37,9 +37,13 @@ def _in_thread(context, function):
     try:
         context.run(function)
     finally:
-        # remove the entry that `threading.current_thread` adds; up to Python 3.12 it would stay
-        if isinstance(threading._active.get(threading.get_ident()), threading._DummyThread):
-            threading._active.pop(threading.get_ident(), None)
+        forget_thread()
+
+
+def forget_thread():
+    """Remove the entry that `threading.current_thread` adds; up to Python 3.12 it would stay."""
+    if isinstance(threading._active.get(threading.get_ident()), threading._DummyThread):
+        threading._active.pop(threading.get_ident(), None)
 
 
 def with_context(executor, function):

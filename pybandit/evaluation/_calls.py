@@ -1,7 +1,6 @@
 """Calls of a score function, one item per call: rate limit, timeout and retries."""
 
 import asyncio
-import contextlib
 import inspect
 import math
 from concurrent.futures import BrokenExecutor
@@ -9,17 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pybandit._shared.call_threads import give_up
 from pybandit._shared.checks import check_numeric, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._keys import Keys
-from pybandit.evaluation._workers import (
-    LostCall,
-    NotStarted,
-    Workers,
-    answer_of,
-    give_up,
-    workers_of,
-)
+from pybandit.evaluation._workers import LostCall, NotStarted, Workers, answer_of, workers_of
 from pybandit.evaluation.options import CONCURRENCY, one_by_one
 
 # Maximum number of times that a call is made: for exceptions in `retry`, and for calls whose
@@ -82,6 +75,8 @@ def _failed(failed, parts):
 def numbers_of(name, given, parts):
     """Return the value that a call returned as floats, one per part: a score, perhaps a cost."""
     if len(parts) == 1:
+        if type(given) is float:  # the usual case
+            return (given,)
         number = check_numeric(name, given)
         if number.ndim:
             raise ValueError(f"{name} must be one number; got shape {number.shape}")
@@ -113,18 +108,20 @@ class Calls:
         self.anyio, self.tenacity = require("anyio", "async"), require("tenacity", "async")
         self.score, self.options, self.parts = score, options, parts
         self._keys = Keys() if keys is None else keys
-        self.futures = {}  # by cell: calls that run in threads or an executor
+        # by cell: calls in threads or an executor, awaited by tasks; calls without a task
+        self.futures, self.direct = {}, {}
         self.started = set()  # cells whose calls have started
         self._awaited, self._next_turn = is_async(score), 0.0
         self._workers = Workers(self.anyio, options)
+        self.group = None  # of the tasks that await the calls
 
-    async def result(self, model, item):
-        """Return the numbers of a cell; raise `FailedForGood` or the exception of the call."""
+    async def result(self, model, item, first=None):
+        """Return the numbers of a cell; raise `FailedForGood` or the exception of the call.
+
+        `first` is the future of the first try if that has already run.
+        """
         try:
-            async for attempt in self._attempts():
-                with attempt:
-                    given = await self._once(model, item)
-                    self._check_answered(model, item, given)
+            given = await self._tried(model, item, first)
         except NotStarted as error:
             not_started = error.__cause__
         except Exception as error:
@@ -134,6 +131,27 @@ class Calls:
         else:
             return self.numbers(model, item, given)
         raise not_started
+
+    async def _tried(self, model, item, first):
+        """Return the answer of the first try, or of the next ones if that fails."""
+        try:
+            if first is None:
+                given = await self._once(model, item)
+            else:
+                given = await self._answer((model, item), first)
+            self._check_answered(model, item, given)
+            return given
+        except Exception as error:
+            failure = error
+        # outside the handler, so that the context of exceptions is kept
+        async for attempt in self._attempts():
+            with attempt:
+                if failure is not None:  # to the rules for tries, the first one fails again
+                    error, failure = failure, None
+                    raise error
+                given = await self._once(model, item)
+                self._check_answered(model, item, given)
+        return given
 
     def numbers(self, model, item, given):
         """Return the value that a call returned, as floats."""
@@ -186,23 +204,29 @@ class Calls:
     async def _once(self, model, item):
         if not self._awaited:
             return await self._in_worker(model, item)
-        await self._wait_turn()
+        if self.options.per_minute is not None:
+            await self._wait_turn()
         self.started.add((model, item))
-        with self._time():
-            return await self.score(self._keys.model(model), item)
+        return await self._in_time(self.score(self._keys.model(model), item))
 
-    @contextlib.contextmanager
-    def _time(self):
-        """Limit the duration of a call; raise LostCall if other code cancelled it."""
+    async def _in_time(self, awaitable):
+        """Await an answer, within the timeout if there is one."""
+        if self.options.timeout is None:
+            return await self._not_cancelled(awaitable)
         with self.anyio.fail_after(self.options.timeout):
-            try:
-                yield
-            except asyncio.CancelledError as error:
-                if self.anyio.current_effective_deadline() == -math.inf:
-                    raise
-                raise LostCall("a call was cancelled by other code than best_of") from error
-            except StopAsyncIteration as error:  # it would end the loop over the tries
-                raise RuntimeError("score raised StopAsyncIteration") from error
+            return await self._not_cancelled(awaitable)
+
+    async def _not_cancelled(self, awaitable):
+        """Await an answer; raise LostCall if other code cancelled it."""
+        try:
+            return await awaitable
+        except asyncio.CancelledError as error:
+            # by the end of the race, or by a scope that the timeout or the caller has made
+            if self.group.is_cancelled or self.anyio.current_effective_deadline() == -math.inf:
+                raise
+            raise LostCall("a call was cancelled by other code than best_of") from error
+        except StopAsyncIteration as error:  # it would end the loop over the tries
+            raise RuntimeError("score raised StopAsyncIteration") from error
 
     async def _wait_turn(self):
         """Wait until the limit of calls per minute allows one more."""
@@ -232,10 +256,7 @@ class Calls:
         self.futures[cell] = future
         await self._workers.wait_started(future)
         try:
-            with self._time():
-                given = await answer_of(self.anyio, future)
-                if inspect.isawaitable(given):  # a function that returns a coroutine
-                    given = await given
+            given = await self._in_time(self._returned(future))
         except TimeoutError:
             give_up(future)
             future.add_done_callback(close_unawaited)
@@ -244,9 +265,50 @@ class Calls:
         del self.futures[cell]
         return given
 
+    async def _returned(self, future):
+        given = await answer_of(self.anyio, future)
+        # a function may return a coroutine
+        return await given if inspect.isawaitable(given) else given
+
+    # -- calls without a task ----------------------------------------------------
+
+    @property
+    def need_no_task(self):
+        """True if calls only run in threads of our own: nothing limits their start or time."""
+        own = self.options
+        return not self._awaited and (own.executor, own.timeout, own.per_minute) == (None,) * 3
+
+    def start(self, cell, ended):
+        """Start a call in a thread, which calls ``ended(future)`` at its end."""
+        future = self._workers.start(self.score, self._keys.model(cell[0]), *cell[1:])
+        self.direct[cell] = future
+        self.started.add(cell)
+        future.add_done_callback(ended)
+
+    def quick(self, future):
+        """Return the numbers of a call that ended with floats; None for any other end."""
+        if future.cancelled() or future.exception() is not None:
+            return None
+        given = future.result()
+        parts = given if len(self.parts) > 1 else (given,)
+        if type(parts) is tuple and len(parts) == len(self.parts) and all(
+                isinstance(part, float) and part == part for part in parts):
+            return tuple(map(float, parts))
+        return None
+
+    def settled(self):
+        """Return cells and futures of calls without a task that have ended.
+
+        They are reported by callbacks, too, which fail without memory.
+        """
+        for future in self.direct.values():
+            future.settle()
+        return [(cell, future) for cell, future in self.direct.items() if future.done()]
+
     def close(self):
         """Cancel calls that have not started, without waiting for the others."""
         self._workers.close()
+        self.started -= {cell for cell, future in self.direct.items() if future.cancelled()}
 
 
 def close_unawaited(future):
@@ -265,8 +327,8 @@ def is_lost(error):
 def finite(numbers, limits):
     """Return True if a race accepts these numbers; others are not stored."""
     low, high = limits
-    return bool(np.isfinite(numbers).all() and low <= numbers[0] <= high
-                and all(cost >= 0 for cost in numbers[1:]))
+    return (all(map(math.isfinite, numbers)) and low <= numbers[0] <= high
+            and all(cost >= 0 for cost in numbers[1:]))
 
 
 def check_failed(failed, race):

@@ -1,9 +1,11 @@
 """Run a race on calls of one item each, many at once.
 
 One task decides: it asks the race for pairs of model and item, starts calls, stores answers and
-reports them to the race. Each call is a task of its own that sends one answer.
+reports them to the race. Each call is a task of its own that sends one answer. Calls that only
+run in threads of our own need a task only if their first try fails.
 """
 
+import collections
 import functools
 import math
 
@@ -14,6 +16,8 @@ from pybandit._shared.progress import make_bar
 from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, finite
 from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
+from pybandit.evaluation._tasks import task_group
+from pybandit.evaluation._workers import SETTLE, NotStarted, soon
 
 # Maximum number of rewards that wait for one slow call, as a multiple of `concurrency`. Beyond
 # it nothing is read ahead: each call costs money, and the race may end before it is needed.
@@ -29,6 +33,8 @@ class RaceDriver:
         self.calls = Calls(source.function, options, self.paid.parts, source.keys)
         self.anyio, self.running = self.calls.anyio, set()
         self.answers, self.event = [], self.anyio.Event()
+        # calls without a task that have ended, with their futures; threads append to it
+        self.ended, self.is_woken, self.wake = collections.deque(), False, None
         self.queue, self.n_since = [], math.inf
         self.failures = np.zeros(race.n_arms, dtype=np.int64)
 
@@ -41,54 +47,92 @@ class RaceDriver:
             await self._with_calls()
         finally:
             try:
-                self._keep(self._arrived())
+                self._keep(self._arrived(None))
             finally:
                 self.calls.close()
-                self.paid.keep_running(self.calls.futures)
-                for cell, future in self.calls.futures.items():
+                running = {**self.calls.futures, **self.calls.direct}
+                self.paid.keep_running(running)
+                for cell, future in running.items():
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race stopped before its end: other code cancelled its calls")
         return len(self.running & self.calls.started), self.failures
 
     async def _with_calls(self):
-        try:
-            async with self.anyio.create_task_group() as group:
-                await self._until_done(group)
-                group.cancel_scope.cancel()
-            return
-        except BaseExceptionGroup as errors:  # one exception: only `_until_done` raises
-            error = errors.exceptions[0]
-        raise error  # outside the handler, so that its own cause is kept
+        async with task_group(self.anyio) as group:
+            self.calls.group = group
+            await self._until_done(group)
 
     async def _until_done(self, group):
+        direct = self.calls.need_no_task
+        if direct:
+            self.wake = soon(self._set_event)
+        # wake up regularly: other processes may have paid for missing scores, and a thread may
+        # have ended without an answer
+        most = POLL if self.paid.shared else SETTLE if direct else None
         while True:
             self._begin(group)
             if self.race.done:
                 return
             if self.paid.shared:
                 self.paid.cells.beat()
-            # wake up regularly: other processes may have paid for missing scores
-            with self.anyio.move_on_after(POLL if self.paid.shared else None):
+            with self.anyio.move_on_after(most) as wait:
                 await self.event.wait()
+            if direct and wait.cancelled_caught:
+                self.ended.extend(self.calls.settled())
             self.event = self.anyio.Event()
-            self._take(self._arrived())
+            self._take(self._arrived(group))
 
-    def _arrived(self):
-        """Return the answers that arrived since the last call."""
+    def _arrived(self, group):
+        """Return the answers that arrived since the last call.
+
+        Calls that ended without a number are handed to tasks of `group`; without a group they stay
+        among the running ones.
+        """
         answers, self.answers = self.answers, []
+        self.is_woken = False  # first: a thread that appends from now on wakes this task again
+        while self.ended:
+            cell, future = self.ended.popleft()
+            if self.calls.direct.get(cell) is not future:  # `settled` returned it, too
+                continue
+            numbers = self.calls.quick(future)
+            if numbers is not None:
+                del self.calls.direct[cell]
+                answers.append((cell, numbers))
+            elif group is not None:
+                del self.calls.direct[cell]
+                group.start_soon(self._call, cell, future)
         return answers
+
+    def _set_event(self):
+        self.event.set()
+
+    def _end(self, cell, future):
+        """Note in a thread that a call without a task has ended."""
+        self.ended.append((cell, future))
+        if not self.is_woken:
+            self.is_woken = True
+            self.wake(future)
 
     def _begin(self, group):
         """Start wanted calls up to `concurrency`; known scores are reported at once."""
-        while len(self.running) < self.options.concurrency and not self.race.done:
+        if self.race.done:  # later only `_plan` reports scores, and empties the queue if it ends
+            return
+        while len(self.running) < self.options.concurrency:
             if not self.queue or 4 * self.n_since >= self.options.concurrency:
                 self._plan()
                 if not self.queue:
                     return
             cell = self.queue.pop()
             self.running.add(cell)
-            group.start_soon(self._call, cell)
+            if self.wake is None:
+                group.start_soon(self._call, cell)
+                continue
+            try:
+                self.calls.start(cell, functools.partial(self._end, cell))
+            except NotStarted as error:
+                self.answers.append((cell, error.__cause__))
+                self.event.set()
 
     def _plan(self):
         """Fill the queue with wanted cells that have no running call, the most urgent last."""
@@ -126,16 +170,17 @@ class RaceDriver:
             self.paid.release(dropped)
         return [cell for cell in cells if cell in mine]
 
-    async def _call(self, cell):
+    async def _call(self, cell, first=None):
         try:
-            answer = await self.calls.result(*cell)
+            answer = await self.calls.result(*cell, first)
         except FailedForGood as error:
             answer = error.__cause__ if self.options.failed is None else self.options.failed
             self.failures[cell[0]] += 1
         except Exception as error:
             answer = error
         self.answers.append((cell, answer))
-        self.event.set()
+        if not self.event.is_set():
+            self.event.set()
 
     def _take(self, answers):
         """Store answers, report them to the race, then raise the first exception among them."""
@@ -147,11 +192,12 @@ class RaceDriver:
         for (model, item), answer in answers:
             if isinstance(answer, Exception):
                 raise answer
+            if (model, item) in known:
+                continue
             self.source.check(np.array([[answer[0]]]), [item], [model], self.limits)
-            if (model, item) not in known:
-                name = self.calls.name(model, item)
-                raise ValueError(f"{name} must return costs that are finite and at least 0; got "
-                                 f"{answer[1]}")
+            name = self.calls.name(model, item)
+            raise ValueError(f"{name} must return costs that are finite and at least 0; got "
+                             f"{answer[1]}")
 
     def _keep(self, answers):
         """Store the answers that the race accepts, and return them."""

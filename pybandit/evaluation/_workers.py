@@ -6,17 +6,15 @@ timeout is not used until that call ends.
 """
 
 import asyncio
-import atexit
 import contextlib
-import functools
 import math
-import os
 import sys
-import time
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, ThreadPoolExecutor
 
+from pybandit._shared.call_threads import Call, Threads
 from pybandit._shared.checks import shown
-from pybandit._shared.threads import with_context, worker_of
+from pybandit._shared.threads import with_context
+from pybandit.evaluation._tasks import token_of_trio
 
 LOOK = 0.002  # seconds between two checks whether a call has started
 SETTLE = 0.5  # seconds between two checks whether a thread has ended without an answer
@@ -28,70 +26,6 @@ class LostCall(Exception):
 
 class NotStarted(Exception):
     """Raised if a call could not be started; it does not count as failed. See the cause."""
-
-
-class Threads:
-    """An executor with one thread per call: calls that never end block no others.
-
-    At its end the process does not wait for abandoned calls. It waits for the others, whose
-    answers are still stored, until their timeout.
-    """
-
-    def __init__(self, timeout):
-        self.timeout = math.inf if timeout is None else timeout
-
-    def submit(self, function, *args):
-        future = Call(functools.partial(function, *args))
-        _out[future] = time.monotonic() + self.timeout
-        try:
-            future.worker.start()
-        except BaseException:
-            _out.pop(future)
-            raise
-        return future
-
-    def shutdown(self, **options):
-        """Do nothing: threads end with their calls."""
-
-
-class Call(Future):
-    """A call in a thread of its own, in a copy of the caller's context."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.set_running_or_notify_cancel()
-        self.worker = worker_of(functools.partial(self._run, function))
-
-    def _run(self, function):
-        try:
-            answer = function()
-        except BaseException as error:
-            self.set_exception(error)
-        else:
-            self.set_result(answer)
-        _out.pop(self, None)
-
-    def settle(self):
-        """Set an exception if the thread has ended without an answer: it ran out of memory."""
-        if self.worker.over and not self.done():
-            _out.pop(self, None)
-            self.set_exception(self.worker.error or MemoryError("memory ran out in a thread"))
-
-
-_out = {}  # by running call: the time until which the end of the process waits for it
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_out.clear)  # a fork has no copy of their threads
-
-
-@atexit.register
-def _wait():
-    for call, deadline in list(_out.items()):
-        call.worker.wait(deadline - time.monotonic())
-
-
-def give_up(future):
-    """Abandon a call: the end of the process does not wait for it."""
-    _out.pop(future, None)
 
 
 def workers_of(executor):
@@ -131,11 +65,10 @@ async def answer_of(anyio, future):
 
 def soon(function):
     """Return a callback for any thread that calls `function` in the current event loop."""
-    trio, call = sys.modules.get("trio"), None
-    if trio is not None:
-        with contextlib.suppress(RuntimeError):  # not in a task of trio
-            call, is_over = trio.lowlevel.current_trio_token().run_sync_soon, trio.RunFinishedError
-    if call is None:
+    token = token_of_trio()
+    if token is not None:
+        call, is_over = token.run_sync_soon, sys.modules["trio"].RunFinishedError
+    else:
         call, is_over = asyncio.get_running_loop().call_soon_threadsafe, RuntimeError
 
     def callback(_):
@@ -212,6 +145,12 @@ class Workers:
         """Wait until a timed call has started: other code may use the same workers."""
         while self._slots is not None and not (future.running() or future.done()):
             await self.anyio.sleep(LOOK)
+
+    def start(self, function, *args):
+        """Start a call in a thread of our own and return its future, without waiting."""
+        if self._pool is None:
+            self._pool = self._made()
+        return self._submit(self._pool, function, *args)
 
     def _submit(self, pool, function, *args):
         try:

@@ -7,6 +7,7 @@ from numpy.random.bit_generator import ISpawnableSeedSequence
 from pybandit._shared.generators import MASK
 from pybandit.simulation._streams import Streams as make_streams
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from numpy.random cimport BitGenerator, bitgen_t
@@ -17,7 +18,7 @@ from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
 from pybandit.simulation._streams cimport Streams
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(object)
+    Py_ssize_t Py_REFCNT(PyObject *)   # an argument `object` may count as one more
 
 # Maximum number of runs; the SeedSequence of NumPy counts its children with 32 bits.
 cdef enum:
@@ -142,5 +143,6 @@ cdef class RunStreams:
     cdef bint _is_free(self):
         """Return True if nothing else refers to the generator of the last run, or to its parts."""
         # the generator refers to the bits, and these to the seed
-        return (self.rng is not None and Py_REFCNT(self.rng) == 1 and Py_REFCNT(self.bits) == 2
-                and Py_REFCNT(self.seed) == 2)
+        return (self.rng is not None and Py_REFCNT(<PyObject *>self.rng) == 1
+                and Py_REFCNT(<PyObject *>self.bits) == 2
+                and Py_REFCNT(<PyObject *>self.seed) == 2)

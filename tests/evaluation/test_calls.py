@@ -1,6 +1,7 @@
 """best_of with concurrent calls: equal to the serial race; retries, failures, interrupts."""
 
 import asyncio
+import collections
 import pathlib
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.evaluation import _calls
+from pybandit.evaluation import _calls, _drive
 
 from betting.races import assert_says, frozen
 from evaluation.grouped import grouped
@@ -110,6 +111,23 @@ def test_after_five_tries_race_stops_or_failed_counts():
     assert paid[0, bad_item] == 0.0
     assert not {cell for cell in again.asked if cell[1] != bad_item} & (
         {cell for cell in judge.asked if cell[1] != bad_item and cell in paid} - set(again.asked))
+
+
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_checks_of_threads_leave_later_tries_alone(monkeypatch, is_awaited):
+    """Calls that wait for a try, or for an awaitable that they returned, are reported once."""
+    monkeypatch.setattr(_drive, "SETTLE", 0.0005)
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.01)
+    judge = Judge(lambda n, model, item: OSError("no answer") if item % 4 == 0 else None)
+    call = judge.awaited if is_awaited else judge.call
+    found = best(lambda model, item: call(model, item), concurrency=8, retry=OSError, failed=0.0)
+    table = SCORES.copy()
+    table[::4] = 0.0
+    assert state(found) == state(pb.best_of(table, **GIVEN))
+    tries = collections.Counter(judge.asked)
+    assert {n for cell, n in tries.items() if cell[1] % 4} == {1}
+    assert max(tries.values()) == 5 and found.n_failed_by_arm.sum() > 5
 
 
 def test_exception_not_in_retry_stops_race():

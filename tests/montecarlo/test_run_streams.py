@@ -46,6 +46,14 @@ def test_generator_is_used_again_unless_it_was_kept():
         assert getattr(getattr(kept, "bit_generator", kept), "state", None) != state
 
 
+def test_objects_of_a_run_are_used_again_unless_it_keeps_them():
+    streams = RunStreams(np.random.SeedSequence(2))
+    assert len({id(streams.next()) for _ in range(20)}) == 1
+    kept = [get(streams.next()) for get in (lambda rng: rng, lambda rng: rng.bit_generator,
+                                            lambda rng: rng.bit_generator.seed_seq) for _ in "ab"]
+    assert len(set(map(id, kept))) == 6
+
+
 def test_kept_generators_go_on():
     streams, theirs = RunStreams(np.random.SeedSequence(4)), np.random.SeedSequence(4)
     kept = [streams.next() for _ in range(4)]
