@@ -53,26 +53,41 @@ ALWAYS_INLINE void add_moments(const double *values, double *moments)
     moments[1] += (LANE(square, 0) + LANE(square, 1)) + (LANE(square, 2) + LANE(square, 3));
 }
 
-enum { GROUP = 8 };  /* lanes that are skipped at once if none gains */
+/*
+ * Writes the lanes with o_j > 0 and returns their number. Most o_j are 0, but which ones is not
+ * predictable: a branch per lane or per group of lanes would take longer than the sums.
+ */
+ALWAYS_INLINE int find_lanes(const double *o, int *lanes)
+{
+    int n = 0;
+#ifdef HAS_VECTORS
+    mask found = {0, 0, 0, 0}, bit = {1, 2, 4, 8};
+    for (int j = 0; j < PB_TILE; j += LANES, bit <<= LANES)
+        found |= (mask)(LOAD(o + j) > ALL(0.0)) & bit;
+    for (uint64_t left = (uint64_t)ANY(found); left; left &= left - 1)
+        lanes[n++] = __builtin_ctzll(left);
+#else
+    for (int j = 0; j < PB_TILE; j++) {
+        lanes[n] = j;
+        n += o[j] > 0.0;
+    }
+#endif
+    return n;
+}
 
 /*
  * Adds o_j to sums[l] and (u_j + o_j)^2 - u_j^2 to squares[l], where l is the nearest cluster of
- * reference j. Most o_j are 0.
+ * reference j.
  */
 ALWAYS_INLINE void add_by_cluster(const double *u, const double *o, const int32_t *nearest,
                                   double *sums, double *squares)
 {
-    for (int first = 0; first < PB_TILE; first += GROUP) {
-        double any = 0.0;
-        for (int j = first; j < first + GROUP; j++)
-            any += o[j];
-        if (any == 0.0)
-            continue;
-        for (int j = first; j < first + GROUP; j++)
-            if (o[j] > 0.0) {
-                sums[nearest[j]] += o[j];
-                squares[nearest[j]] += o[j] * (2.0 * u[j] + o[j]);
-            }
+    int lanes[PB_TILE];
+    const int n = find_lanes(o, lanes);
+    for (int i = 0; i < n; i++) {
+        const int j = lanes[i];
+        sums[nearest[j]] += o[j];
+        squares[nearest[j]] += o[j] * (2.0 * u[j] + o[j]);
     }
 }
 

@@ -19,7 +19,6 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.records import Record
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.cluster._assign import assign
-from pybandit.cluster._files import is_table, rows_of_table
 from pybandit.cluster._find import Question, find
 from pybandit.cluster._fit import fit
 from pybandit.cluster._sources import as_distances
@@ -97,16 +96,15 @@ def kmedoids(X: Any, n_clusters: int, *,
 
     Parameters
     ----------
-    X : array_like or sparse array of float, shape (n, n_columns), path, Blocks or callable
-        Rows, of which float32 and float64 are not copied, so that a memory map stays on the
-        disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet, NumPy or Zarr, or
-        `tables.Blocks`, which are read into memory. With ``metric="precomputed"`` a matrix of
-        distances, shape (n, n), in which row i has the distances from i as a medoid. A callable
-        is a function of indices: ``X(i, j)`` receives two int64 arrays and returns the distances
-        from the points i, as medoids, to the points j, shape (len(i), len(j)), finite and at
-        least 0.
-    n_clusters : int
-        Number of medoids k, 1 to n.
+    X : array_like, data frame, sparse array, path, Blocks or callable
+        Rows, shape (n, n_columns), of which float32 and float64 are not copied, so that a memory
+        map stays on the disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet,
+        NumPy or Zarr, or `tables.Blocks`, of which more than 256 MiB are copied to a temporary
+        file. With ``metric="precomputed"`` a matrix of distances, shape (n, n), in which row i
+        has the distances from i as a medoid. A callable is a function of indices: ``X(i, j)``
+        receives two int64 arrays and returns the distances from the points i, as medoids, to the
+        points j, shape (len(i), len(j)), finite and at least 0. With a callable metric, rows or
+        a list of any objects.
     metric : str or callable, default "euclidean"
         ``"euclidean"`` (``"l2"``), ``"sqeuclidean"``, ``"manhattan"`` (``"l1"``,
         ``"cityblock"``), ``"cosine"``, ``"hamming"`` (the share of columns that differ),
@@ -186,8 +184,6 @@ def kmedoids(X: Any, n_clusters: int, *,
 def fitted(X, n_clusters, *, metric="euclidean", n=None, weights=None, init="k-medoids++",
            n_init=1, max_iter=50, tol=1e-3, rng=None, n_threads=1, report=None):
     """Check the arguments of `kmedoids` and return its result; `report` receives stages."""
-    if is_table(X):
-        X = rows_of_table(X)
     distances, number, is_metric = as_distances(X, n, metric)
     n, k = distances.n, check_integer("n_clusters", n_clusters, 1)
     if k > n:
