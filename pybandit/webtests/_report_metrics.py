@@ -33,6 +33,9 @@ def _top(test, facts, results):
     rows = []
     for name, one in results.items():
         words = one.summary().removeprefix(f"{name}: ").removesuffix(".")
+        open_yet = [arm for arm in test.names[1:] if arm not in (*one.harmed, *one.safe)]
+        if one.is_guardrail and (one.harmed or one.safe) and open_yet:
+            words += f"; {', '.join(open_yet)}: not known yet"
         also = (f", but it is harmed: see {name_of(harmed[one.winner])}"
                 if one.winner in harmed else "")
         rows.append(f"<li><strong>{name_of(name)}</strong>: {name_of(words)}{also}</li>")
@@ -56,7 +59,7 @@ def _rails(test, facts, results):
         for at, arm in enumerate(test.names):
             word = ("control" if not at else "harmed" if arm in one.harmed else
                     "safe" if arm in one.safe else "not known yet")
-            margin = rate_of(facts[name], metric.margin)
+            margin = _size(facts[name], metric.margin)
             limit = "" if not at else f"{margin} {'more' if metric.lower_is_better else 'less'}"
             rows.append(("", [name_of(name), name_of(arm), rate_of(facts[name], one.means[at]),
                               number(np.nan) if not at else
@@ -71,7 +74,14 @@ def _rails(test, facts, results):
 def _signed(facts, difference):
     """Return a difference of means with its sign."""
     sign = "\N{MINUS SIGN}" if difference < 0 else "+"
-    return f"{sign}{rate_of(facts, abs(difference))}"
+    return f"{sign}{_size(facts, abs(difference))}" if np.isfinite(difference) else number(np.nan)
+
+
+def _size(facts, difference):
+    """Return a difference of means, in percentage points if they are rates of successes."""
+    if not facts.counted.are_successes:
+        return number(difference)
+    return f"{100 * difference:.3g} points"
 
 
 def _record(facts):

@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from pybandit._shared.checks import check_ends, check_flag, check_scalar, shown
+from pybandit._shared.checks import check_ends, check_flag, shown
 from pybandit._shared.records import Record
 from pybandit._shared.types import Floats
+from pybandit.webtests.guardrail import Guardrail
 
 __all__ = ["Metric", "MetricResult"]
 
@@ -54,9 +53,8 @@ class Metric:
         object.__setattr__(self, "lower_is_better",
                            check_flag("lower_is_better", self.lower_is_better))
         if self.margin is not None:
-            object.__setattr__(self, "margin", check_scalar(
-                "margin", self.margin, "finite and at least 0",
-                lambda x: np.isfinite(x) & (x >= 0)))
+            checked = Guardrail(2, margin=self.margin, value_range=self.value_range)
+            object.__setattr__(self, "margin", checked.margin)
         elif self.lower_is_better:
             raise ValueError("lower_is_better must be False without a margin: the largest mean of "
                              "a goal wins; report negated values in (-high, -low) instead")
