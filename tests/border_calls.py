@@ -12,7 +12,7 @@ import pybandit as pb
 import pybandit.numba
 from pybandit.evaluation import RaceStopping
 from pybandit.model_selection import BanditSearchCV
-from pybandit.webtests import plan_counts
+from pybandit.webtests import plan_counts, power_curves
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(60, 3))
@@ -34,7 +34,7 @@ UNCALLED = {
     "MedoidResult", "MedoidsResult",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus", "Metrics",
-    "MetricResult",
+    "MetricResult", "PowerCurves",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
     "Controls", "Layout", "Plates", "Dialect", "z_prime", "kind_of", "write_report",
     "Ranking", "ThresholdResult", "TiedSet", "Verdict",
@@ -238,7 +238,8 @@ def exponential(values, **options):
 
 BETTING = {
     pb.betting.Bets: {},
-    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
+    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3],
+                         order=[3, 1, 4, 0, 5, 2, 6, 8, 7]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, value_range=(0, 1),
                         costs=pb.Costs([0.1, 0.2, 0.3], budget=6.0)),
@@ -321,7 +322,8 @@ def searched(**options):
 
 
 SEARCHES = {searched: dict(policy="auto", budget=0.5, kernel=None, random_state=0),
-            plan_counts: dict(rates=[0.1, 0.2], batch_size=50, n_runs=3, max_batches=3)}
+            plan_counts: dict(rates=[0.1, 0.2], batch_size=50, n_runs=3, max_batches=3),
+            power_curves: dict(rate=0.1, lifts=[0.5], batch_size=50, n_runs=3, max_batches=3)}
 TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),
