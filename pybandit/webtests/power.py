@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_scalar
+from pybandit._shared.checks import check_in, check_integer, check_scalar
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.html import table
 from pybandit._shared.intervals import wilson_interval
@@ -17,6 +17,8 @@ from pybandit._shared.types import ArrayLike, Floats, Rng
 from pybandit.webtests.plan import CountPlan, plan_counts
 
 __all__ = ["PowerCurves", "power_curves"]
+
+MOST_BATCHES = 1_000_000  # a curve has a number for each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +51,7 @@ class PowerCurves(Record):
     >>> from pybandit.webtests import power_curves
     >>> curves = power_curves(0.04, [0.1, 0.25], 5000, n_runs=50, max_batches=40, rng=1)
     >>> curves.needed(0.8), curves.z_test.round()
-    (array([125000.,  25000.]), array([78964., 13481.]))
+    (array([140000.,  35000.]), array([78944., 13484.]))
     """
 
     rate: float
@@ -82,10 +84,12 @@ class PowerCurves(Record):
         return np.array([one.z_test * self.batch_size for one in self.plans])
 
     def summary(self) -> str:
-        """Return the visits for a power of .8, one line per lift."""
-        return "\n".join(
-            f"{_lift(lift)}: {_visits(n, self)}" for lift, n in
-            zip(self.lifts.tolist(), self.needed().tolist(), strict=True))
+        """Return the visits for a power of .8 in one sentence."""
+        most = self.power.shape[1] * self.batch_size
+        parts = [f"{f'more than {most:,}' if math.isinf(n) else f'{n:,.0f}'} to find "
+                 f"{_lift(lift)}" for lift, n in zip(self.lifts.tolist(), self.needed().tolist(),
+                                                     strict=True)]
+        return f"Visits of both pages for a power of .8: {', '.join(parts)}."
 
     def to_frame(self) -> Any:
         """Return a pandas.DataFrame with the power by visits (index) and lift (columns).
@@ -175,8 +179,9 @@ def power_curves(rate: float, lifts: ArrayLike, batch_size: int, *, delta: float
         Visits of both pages per batch, such as a day.
     delta, ties
         As in `CountRace`.
-    n_runs, max_batches
-        As in `plan_counts`.
+    n_runs : int, default 200
+    max_batches : int, default 200
+        As in `plan_counts`; at most 1,000,000.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -201,10 +206,10 @@ def power_curves(rate: float, lifts: ArrayLike, batch_size: int, *, delta: float
     >>> from pybandit.webtests import power_curves
     >>> curves = power_curves(0.04, [0.1, 0.25], 5000, n_runs=50, max_batches=40, rng=1)
     >>> print(curves.summary())
-    10 % more: 125,000 visits for a power of .8
-    25 % more: 25,000 visits for a power of .8
+    Visits of both pages for a power of .8: 140,000 to find 10 % more, 35,000 to find 25 % more.
     """
     rate = check_scalar("rate", rate, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+    max_batches = check_integer("max_batches", max_batches, 1, MOST_BATCHES)
     lifts = check_in("lifts", lifts, "finite", np.isfinite)
     if lifts.ndim != 1 or not lifts.size:
         raise ValueError(f"lifts must be at least one number; got shape {lifts.shape}")
@@ -231,9 +236,3 @@ def _power(plan):
 
 def _lift(lift):
     return f"{abs(100 * lift):.3g} % {'more' if lift > 0 else 'less'}"
-
-
-def _visits(n, curves):
-    if math.isinf(n):
-        return f"more than {curves.power.shape[1] * curves.batch_size:,} visits for a power of .8"
-    return f"{n:,.0f} visits for a power of .8"

@@ -7,7 +7,7 @@ import pytest
 
 from pybandit.webtests import PowerCurves, plan_counts, power_curves
 
-from cli.webtest_commands import ok
+from cli.webtest_commands import ok, refused
 
 
 @pytest.mark.parametrize("rate, lift, visits, median, most, z_test", [
@@ -35,7 +35,8 @@ def test_power_is_the_share_of_right_winners():
 def test_power_that_is_not_reached_needs_infinite_visits():
     curves = power_curves(0.04, [0.01, 0.5], 5000, n_runs=20, max_batches=10, rng=1)
     assert np.isinf(curves.needed()[0]) and curves.needed()[1] <= 50_000
-    assert curves.summary().startswith("1 % more: more than 50,000 visits for a power of .8\n50 %")
+    assert curves.summary().startswith(
+        "Visits of both pages for a power of .8: more than 50,000 to find 1 % more, ")
     assert "inf" in curves._repr_html_() and repr(curves).startswith("<PowerCurves: a rate of 0.04")
 
 
@@ -77,8 +78,16 @@ def test_command_prints_and_draws_curves(tmp_path, capsys):
              "--runs", "50", "--days", "40", "--plot", str(out)]
     lines = ok(capsys, *words).splitlines()
     curves = power_curves(0.04, [0.1, 0.25], 5000, n_runs=50, max_batches=40, rng=1)
-    assert lines[:2] == curves.summary().splitlines()
+    assert lines == [curves.summary()]
     assert out.read_bytes().startswith(b"\x89PNG")
     known = json.loads(ok(capsys, *words, "--json"))
     assert known["visits"]["0.8"] == curves.needed().tolist()
     assert known["lifts"] == [0.1, 0.25] and len(known["power"][0]) == 40
+
+
+@pytest.mark.parametrize("options, words", [
+    ([], "must be at least two rates without --lifts"),
+    (["--lifts", "10%", "--rates", "4%,5%"], "must be one rate with --lifts; got 0.04, 0.05"),
+    (["--lifts", "9000%"], "lifts must not be 0")])
+def test_options_of_the_command_that_do_not_fit_are_refused(options, words, capsys):
+    assert words in refused(capsys, "plan", "--rates", "4%", "--visits", "9", *options)
