@@ -12,7 +12,7 @@ import pybandit as pb
 import pybandit.numba
 from pybandit.evaluation import RaceStopping
 from pybandit.model_selection import BanditSearchCV
-from pybandit.webtests import plan_counts
+from pybandit.webtests import plan_counts, power_curves
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(60, 3))
@@ -33,7 +33,8 @@ UNCALLED = {
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
     "MedoidResult", "MedoidsResult",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
-    "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
+    "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus", "Metrics",
+    "MetricResult", "PowerCurves",
     "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
     "Controls", "Layout", "Plates", "Dialect", "z_prime", "kind_of", "write_report",
     "Ranking", "ThresholdResult", "TiedSet", "Verdict",
@@ -237,13 +238,15 @@ def exponential(values, **options):
 
 BETTING = {
     pb.betting.Bets: {},
-    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
+    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3],
+                         order=[3, 1, 4, 0, 5, 2, 6, 8, 7]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, value_range=(0, 1),
                         costs=pb.Costs([0.1, 0.2, 0.3], budget=6.0)),
     pb.betting.ConfidenceSequence: {},
     pb.CountRace: dict(n_arms=3),
     pb.webtests.Guardrail: dict(n_arms=3, margin=0.1),
+    pb.webtests.Metric: dict(margin=0.1),
     pb.webtests.Cuped: dict(coefficient=0.5),
     pb.webtests.Ratio: dict(theta=0.5, value_range=(0, 1), denominator_range=(0, 1)),
     counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5], squares=[2, 3, 4]),
@@ -319,7 +322,8 @@ def searched(**options):
 
 
 SEARCHES = {searched: dict(policy="auto", budget=0.5, kernel=None, random_state=0),
-            plan_counts: dict(rates=[0.1, 0.2], batch_size=50, n_runs=3, max_batches=3)}
+            plan_counts: dict(rates=[0.1, 0.2], batch_size=50, n_runs=3, max_batches=3),
+            power_curves: dict(rate=0.1, lifts=[0.5], batch_size=50, n_runs=3, max_batches=3)}
 TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),

@@ -154,6 +154,8 @@ CALLS = PULLS | {
     **{f"Policy.add_late of {name}": late(name) for name in (
         "ugap", "thompson gaussian", "batch racing", "ebtc", "shadavar")},
     "Policy.tell_counts": counted(),
+    "power_curves": function(
+        lambda: webtests.power_curves(0.1, [1.0], 500, n_runs=3, rng=1).power),
     "plan_counts": function(lambda: webtests.plan_counts([0.1, 0.2], 500, n_runs=3, rng=1).batches),
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),

@@ -161,6 +161,7 @@ SHARED = {"BernoulliBandit", "Betting", "BinomialBandit", "CIRCaplet", "CostlyBa
 OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
              "Screen": "several processes and threads may use one screen at once",
              "WebTest": "several processes and threads may use one test at once",
+             "Metrics": "Several processes and threads may use one test at once",
              "Blocks": "Several threads may read; they take turns",
              "BanditSearchCV": "Threads may fit one search at once",
              "KMedoids": "Threads may fit one estimator at once",

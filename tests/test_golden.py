@@ -9,7 +9,8 @@ from golden_draws import DRAWS, GOLDEN, golden
 from public_classes import CLASSES, FUNCTIONS
 
 # Functions without results of their own: they call listed functions, or only a user's function.
-BY_OTHERS = {"best_of_pairs", "rank_by_pairs", "compare", "best_of_async", "FunctionEnvironment"}
+BY_OTHERS = {"best_of_pairs", "power_curves", "rank_by_pairs", "compare", "best_of_async",
+             "FunctionEnvironment"}
 
 
 @pytest.fixture(scope="module")

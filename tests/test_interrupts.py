@@ -19,6 +19,7 @@ MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
 # Methods and functions that other files interrupt.
 ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
+    "webtests/test_metrics.py": {"Metrics.create", "Metrics.open", "Metrics.tell_counts"},
     "webtests/test_guardrail.py": {"Guardrail.tell_counts", "Guardrail.replay"},
     "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
@@ -48,7 +49,7 @@ ELSEWHERE = {
 READS = set("""
     readings plate_texts export recommend get_state from_state seed interval plot summary
     to_dict to_frame rewards best raise_status ask amendments batch close count_amendments
-    counts history log split status options decision_function fit_predict fit_transform
+    counts history log split results status options decision_function fit_predict fit_transform
     get_feature_names_out get_metadata_routing get_params set_output
     inverse_transform predict predict_log_proba predict_proba score score_samples set_callbacks
     set_params transform set_fit_request set_score_request

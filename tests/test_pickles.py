@@ -200,7 +200,8 @@ def test_objects_that_cannot_be_copied_name_the_alternative(tmp_path):
 # without results, which `results` covers, and classes that take a file or a model
 OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "BanditSearchCV", "Batch",
           "BatchRecord", "Best", "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment",
-          "CountPlan", "Imported", "PlateReadings", "Screen", "WebTest", "WebTestStatus",
+          "CountPlan", "Imported", "MetricResult", "Metrics", "PlateReadings", "PowerCurves",
+          "Screen", "WebTest", "WebTestStatus",
           "DrawInfo", "Estimate", "Event", "ExactStep", "Factor", "FunctionEnvironment",
           "FunctionPolicy",
           "KMedoids", "KMedoidsResult", "Laplace", "MedoidResult", "MedoidsResult",

@@ -33,7 +33,8 @@ TABLES = {
     "Comparison": lambda: pb.compare({"uniform": pb.policies.Uniform(2, budget=8)}, BANDIT, 20,
                                      rng=1),
     "Estimate": lambda: pb.combine_estimators([lambda rng: rng.random()] * 2, 50, rng=1),
-    "CountPlan": lambda: pb.webtests.plan_counts([0.04, 0.06], 5000, n_runs=5, rng=1)}
+    "CountPlan": lambda: pb.webtests.plan_counts([0.04, 0.06], 5000, n_runs=5, rng=1),
+    "PowerCurves": lambda: pb.webtests.power_curves(0.04, [0.5], 5000, n_runs=5, rng=1)}
 RACES = {"RaceResult": lambda: pb.race(SCORES.astype(float), rng=1)}
 EVERY = ANSWERS | TABLES | RACES
 each = pytest.mark.parametrize("name", EVERY)

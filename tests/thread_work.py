@@ -24,7 +24,7 @@ from interrupted_calls import (
 )
 from pybandit.lab import Layout, Plates, Screen
 from pybandit.studies import Study
-from pybandit.webtests import WebTest
+from pybandit.webtests import Metric, Metrics, WebTest
 
 from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 from policies.every_class import EVERY
@@ -215,6 +215,25 @@ def web_test(seconds):
             assert one.verify().n_batches == 80 and one.policy.n_pulls == 8000
 
 
+def metrics(seconds):
+    """Report two metrics of days from eight threads, each day from two of them."""
+    def work(one, part, errors):
+        try:
+            for day in range(10):
+                sales = {"old": (50, part % 4 + 1), "new": (50, day)}
+                told = one.tell_counts({"sales": sales, "errors": sales}, key=f"{part % 4}, {day}",
+                                       repeated=True)
+                assert told.n_new + told.n_known == 4 and not one.results()["errors"].winner
+        except Exception as error:
+            errors.append(error)
+
+    end, kinds = time.monotonic() + seconds, {"sales": Metric(), "errors": Metric(margin=0.5)}
+    while time.monotonic() < end:
+        with Metrics.create(":memory:", kinds, ["old", "new"]) as one:
+            run_all([partial(work, one, part) for part in range(8)])
+            assert [test.policy.n_batches for test in one.tests.values()] == [40, 40]
+
+
 def run_all(works):
     """Run each function in a thread with a list of errors, which must stay empty."""
     errors = []
@@ -304,7 +323,7 @@ SOAKS = {
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
     "GLR": right(lambda: GLR.margins(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting": right(lambda: WAGERS.margins(SEEN)),
-    "Study": study, "Screen": screen, "WebTest": web_test,
+    "Study": study, "Screen": screen, "WebTest": web_test, "Metrics": metrics,
     "BanditSearchCV": search, "Blocks": blocks, "KMedoids": clusters,
 }
 if HAS_NUMBA:

@@ -70,6 +70,8 @@ PLOTS = {
     "simulate, pulls": lambda ax: compared(1)["top two, beta 0.1"].plot(ax, of="pulls"),
     "combine_estimators, means": lambda ax: estimated(12).plot(ax),
     "combine_estimators, costs": lambda ax: estimated(12).plot(ax, of="costs"),
+    "power_curves": lambda ax: pb.webtests.power_curves(0.04, [0.1, 0.15, 0.25], 5000,
+                                                         max_batches=60, rng=1).plot(ax),
     "plan_counts": lambda ax: pb.webtests.plan_counts([0.04, 0.05], 5000, rng=1).plot(ax),
 }
 

@@ -57,6 +57,19 @@ def check_weights(weights, n_items, population_size):
     return weights
 
 
+def check_order(order, n_items, weights):
+    """Return a checked copy of an order that the caller drew."""
+    if n_items is None or weights is not None:
+        raise ValueError("order must be left out for an endless stream or weighted items; got "
+                         f"{shown(order)}")
+    in_order("order", order, range(n_items), what="the place in the order")
+    order = check_in("order", refuse_masks("order", order), "finite", np.isfinite)
+    if order.shape != (n_items,) or (np.sort(order) != np.arange(n_items)).any():
+        raise ValueError(f"order must be a permutation of the {n_items} items, from 0; got "
+                         f"{shown(order)}")
+    return order.astype(np.int64)
+
+
 def draw_order(rng, n_items, weights):
     """Draw a random order of all items, each next one with probability proportional to weight."""
     rng = as_generator(rng)

@@ -11,6 +11,7 @@ from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._ask_tell import guarded
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._need import between
+from pybandit.betting._order import check_order
 from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._predictions import Predictor, check_known
 from pybandit.betting.options import Bets, Costs
@@ -80,6 +81,10 @@ class BettingRace(PairedRace):
     block_size : int, optional
         Items per request; by default 4, later a sixteenth of the items read. With `costs`, 1
         and later a thirty-second. Never more than 2²⁴ pairs of an arm and an item.
+    order : array_like of int, shape (n_items,), optional
+        The items in the order in which they are read, each once: a permutation that *you* drew
+        uniformly at random and independently of all rewards, such as that of a host program.
+        Any other order makes the guarantee void. By default `rng` draws one.
     rng : None, int, SeedSequence or Generator
         Draws the order of the items.
 
@@ -214,7 +219,7 @@ class BettingRace(PairedRace):
                  prior_scores: ArrayLike | None = None,
                  costs: ArrayLike | Literal["told"] | Costs | None = None,
                  bets: Bets | None = None, block_size: int | None = None,
-                 rng: Rng = None) -> None:
+                 order: ArrayLike | None = None, rng: Rng = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.k = check_integer("k", k, 1)
@@ -224,6 +229,8 @@ class BettingRace(PairedRace):
         super().__init__(n_arms, n_items, value_range=value_range, delta=delta, epsilon=epsilon,
                          max_pulls=max_pulls, population_size=population_size, weights=weights,
                          costs=costs, bets=bets, block_size=block_size, rng=rng)
+        if order is not None:
+            self._order = check_order(order, self.n_items, self.weights)
 
     def _may_be_hybrid(self):
         return self.k == 1

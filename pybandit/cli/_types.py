@@ -62,3 +62,11 @@ def number_of(text):
         return float(text)
     except ValueError:
         return math.nan
+
+
+def probability(text):
+    """Return a number above 0 and below 1."""
+    value = number_of(text)
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
+    return value

@@ -6,8 +6,9 @@ import os
 
 from pybandit.cli._actions import add_action, add_command, add_log_actions
 from pybandit.cli._screen_options import add_numbers
-from pybandit.cli._types import at_least, number_of
+from pybandit.cli._types import at_least, number_of, probability
 from pybandit.cli._webtest_counts import amend, counts, opened
+from pybandit.cli._webtest_plan import add_plan
 
 EPILOG = """\
 in short:
@@ -32,7 +33,7 @@ def add(commands):
         description="Test web pages by counts per day, in one file. A winner is wrong with "
                     "probability\nat most --delta, no matter how often the results are checked.",
         epilog=EPILOG)
-    _add_plan(parts)
+    add_plan(parts)
     _add_new(parts)
     _add_counts(parts)
     _add_amend(parts)
@@ -45,7 +46,7 @@ def _add_new(parts):
                                          "probability at most --delta")
     part.add_argument("--arms", required=True, metavar="A,B,...",
                       help="names of the pages, or a file of them")
-    part.add_argument("--delta", type=_probability, metavar="P",
+    part.add_argument("--delta", type=probability, metavar="P",
                       help="maximum probability of a wrong winner (default 0.05)")
     part.add_argument("--values", nargs=2, type=float, metavar=("LOW", "HIGH"),
                       help="range of the value of a visit (default 0 1: it converts or not)")
@@ -105,46 +106,11 @@ def _add_arms(parts):
     part.add_argument("--reason", required=True, metavar="TEXT", help="reason, kept in the log")
 
 
-def _add_plan(parts):
-    part = add_action(parts, "plan", plan, "simulate tests: days to a winner, and how often it "
-                                           "is wrong; equal rates are an A/A check",
-                      place=False)
-    part.add_argument("--rates", required=True, metavar="P,P,...", type=_rates,
-                      help="assumed conversion rates: 4%%,4.5%%,5%% or .04,.045,.05")
-    part.add_argument("--visits", required=True, type=at_least(1), metavar="N",
-                      help="visits of all pages per day, or per recorded batch")
-    part.add_argument("--delta", type=_probability, default=0.05, metavar="P",
-                      help="maximum probability of a wrong winner (default %(default)s)")
-    part.add_argument("--days", type=at_least(1), default=200, metavar="N",
-                      help="maximum number of days (default %(default)s)")
-    part.add_argument("--runs", type=at_least(1), default=200, metavar="N",
-                      help="number of simulated tests (default %(default)s)")
-    part.add_argument("--seed", type=at_least(0), default=1, metavar="N",
-                      help="seed of the simulations (default %(default)s)")
-
-
-def _probability(text):
-    value = number_of(text)
-    if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
-    return value
-
-
 def _shares(text):
     shares = [number_of(part) for part in text.split(",")]
     if not all(share > 0.0 and math.isfinite(share) for share in shares):
         raise argparse.ArgumentTypeError(f"must be finite numbers above 0; got {text}")
     return shares
-
-
-def _rates(text):
-    parts = [part.strip() for part in text.split(",")]
-    rates = [number_of(part[:-1]) / 100 if part.endswith("%") else number_of(part)
-             for part in parts]
-    if len(rates) < 2 or not all(0.0 < rate < 1.0 for rate in rates):
-        raise argparse.ArgumentTypeError(f"must be at least two rates above 0 and below 1; got "
-                                         f"{text}")
-    return rates
 
 
 # The actions.
@@ -220,35 +186,3 @@ def retire(arguments):
     say(arguments, {"arm": arguments.arm, "left": left},
         f"{arguments.arm} is out; left: {', '.join(left)}")
     return 0
-
-
-def plan(arguments):
-    from pybandit.cli._out import say
-    from pybandit.webtests import plan_counts
-
-    result = plan_counts(arguments.rates, arguments.visits, delta=arguments.delta,
-                       n_runs=arguments.runs, max_batches=arguments.days, rng=arguments.seed)
-    days = {q: result.quantile(q) for q in (0.1, 0.5, 0.9)}
-    low, high = result.wrong_interval
-    known = {"days": {str(q): None if math.isinf(day) else day for q, day in days.items()},
-             "n_wrong": result.n_wrong, "n_undecided": result.n_undecided, "runs": arguments.runs,
-             "wrong_interval": [low, high],
-             "z_test_days": None if math.isinf(result.z_test) else result.z_test,
-             "estimate_days": None if math.isinf(result.estimate) else result.estimate,
-             "reason": result.reason or None}
-    lines = [f"{name:12}{text}" for name, text in [
-        ("days", ", ".join(f"{q:.0%} by {_days(day, arguments.days)}"
-                           for q, day in days.items())),
-        ("wrong", f"{result.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
-                  f"at most {arguments.delta:g}"),
-        ("no winner", f"{result.n_undecided} of {arguments.runs}, in {arguments.days} days"),
-        *[("why", result.reason)] * bool(result.reason),
-        ("z-test", "never: the best rates are equal" if math.isinf(result.z_test) else
-         f"{math.ceil(result.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
-         ".8)")]]
-    say(arguments, known, "\n".join(lines))
-    return 0
-
-
-def _days(day, most):
-    return f"none in {most}" if math.isinf(day) else f"day {day:,.0f}"

@@ -105,8 +105,9 @@ class RaceStopping:
             raise ValueError("dataset must be shuffled, with a seed: items are read in its order")
         places = {sample.id: place for place, sample in enumerate(samples)}
         if self.race is None:
-            self._places, self._epochs, self.race = places, epochs, self._make(len(samples))
-            self.race._order = np.arange(len(samples))  # the dataset's order is random
+            self._places, self._epochs = places, epochs
+            # the dataset's order is random
+            self.race = self._make(len(samples), order=np.arange(len(samples)))
         if (places, epochs) != (self._places, self._epochs):
             raise ValueError("tasks must have the same samples, in the same order, and the same "
                              "number of epochs")

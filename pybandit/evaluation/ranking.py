@@ -213,7 +213,9 @@ def _ranked(source, delta, most, rng):
 def _decide(scores, active, is_better, delta, n_units):
     """Add the claims that the scores read so far prove, in place."""
     n_arms = is_better.shape[0]
-    level = delta / (n_arms * (n_arms - 1))
+    # the sizes of the bets may depend on any level; that of the smallest delta underflows
+    level = max(delta / (n_arms * (n_arms - 1)), np.finfo(float).tiny)
+    threshold = math.log(n_arms * (n_arms - 1)) - math.log(delta)
     for at, a in enumerate(active.tolist()):
         for b in active[:at].tolist():
             if is_better[a, b] or is_better[b, a]:
@@ -221,7 +223,7 @@ def _decide(scores, active, is_better, delta, n_units):
             gains = np.ascontiguousarray((scores[a] - scores[b] + 1.0) / 2.0)
             logs = log_wealth(gains, 0.5, level, population_size=n_units, planned=None)
             tops = logs.max(axis=1)
-            if tops.max() >= -math.log(level):
+            if tops.max() >= threshold:
                 better, worse = (a, b) if tops[0] >= tops[1] else (b, a)
                 is_better[better, worse] = True
 

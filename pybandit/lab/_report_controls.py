@@ -3,6 +3,7 @@
 import math
 from html import escape
 
+from pybandit.lab._report_tables import UNITS
 from pybandit.report._tables import count, name_of, table
 
 ROWS = 24  # maximum number per table
@@ -33,6 +34,32 @@ def control_table(facts):
                  "it does not.</p>")
     shown = "" if len(readings) <= ROWS else f", the last {ROWS} of {count(len(readings), 'plate')}"
     return notes + table(f"Controls{shown}", head, rows, {0, 1})
+
+
+def control_words(facts):
+    """Return what the controls read, on the scale of the readings in the answer; a paragraph."""
+    plates, known = facts.plates, [one for one in facts.kept or () if one.controls.n]
+    if not known or not plates.controls:
+        return ""
+    both = [one for one in known if one.positives.n] if plates.positives else []
+    made, of = plates.normalise, "all plates" if len(known) > 1 else "1 plate"
+    whole = {True: 1.0, "percent": 100.0, "inhibition": 0.0}.get(made)
+    level = f"{_number(_mean([one.controls.mean for one in known]))} (mean of {of})"
+    words = [f"{name_of(plates.label)} {level if whole is None else f'{whole:g}'}"]
+    if both:
+        means = [one.positives.mean / (one.controls.mean / whole if whole else 1.0)
+                 for one in both]
+        level = f"{_number(_mean(means))} (mean of {of})"
+        words.append(f"{name_of(plates.positive_label)} "
+                     f"{'100' if made == 'inhibition' else level}")
+    unit = f", {UNITS[made]}" if made else ""
+    found = [one.z_prime for one in both if math.isfinite(one.z_prime)]
+    quality = f" Z\N{PRIME} is {min(found):.2g} to {max(found):.2g}." if found else ""
+    return f"<p>Controls read{unit}: {'; '.join(words)}.{quality}</p>"
+
+
+def _mean(values):
+    return sum(values) / len(values)
 
 
 def marker_table(facts):

@@ -137,9 +137,10 @@ def drift_figure(facts):
     at, low, middle, high = np.array(levels).T
     if not np.isfinite([low, middle, high]).all():
         return None
-    at, bottom = at + facts.first_part + 1, 196
+    bottom = 196
     x, y = Scale(at[0], at[-1], 52, WIDTH - 14), Scale(low.min(), high.max(), bottom, 26)
-    out = x_axis(x, bottom + 6, 26, x.whole_ticks(), "plate, in order of request")
+    out = x_axis(x, bottom + 6, 26, x.whole_ticks(), "plate, in order of request",
+                 lambda i: facts.parts[int(i)].name)
     out += y_axis(y, 48, WIDTH - 14, y.ticks(), "values")
     band = [(x(i), y(value)) for i, value in zip(at, high, strict=True)]
     band += [(x(i), y(value)) for i, value in zip(at[::-1], low[::-1], strict=True)]

@@ -49,16 +49,34 @@ def answer_table(facts):
             mean, half = arms.means[arm], arms.below[arm]
             ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
             place = f"{len(rows) + 1}" if not kind else ""
-            row = [place, name_of(facts.names[arm]), number(mean), *_reading(facts, mean, half),
-                   *ends, f"{arms.n[arm]:,}"]
+            row = [place, name_of(facts.names[arm]), *_state(facts, arm, not kind), number(mean),
+                   *_reading(facts, mean, half), *ends, f"{arms.n[arm]:,}"]
             row += [] if facts.own_means is None else [number(facts.own_means[arm])]
             rows.append((kind, row))
     caption = f"The answer: {shown(len(chosen), facts.chosen.size)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
-    head = ["", "arm", "mean", *reading_head(facts), "95 % from", "to", "results"]
+    state = ["state"] * _has_states(facts)
+    head = ["", "arm", *state, "mean", *reading_head(facts), "95 % from", "to", "results"]
     # readings stay on the left: on a phone they are visible, and intervals are scrolled to
-    return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows,
-                 {1, 3} if facts.has_readings else {1})
+    head += ["policy's mean"] * (facts.own_means is not None)
+    return table(caption, head, rows, {head.index(one) for one in ("arm", "state", "reading")
+                                       if one in head})
+
+
+def _has_states(facts):
+    """Return True if some arms are not tested any more, and others are."""
+    survivors = facts.status.survivors
+    return (survivors is not None and not facts.status.done
+            and 0 < len(survivors) < facts.names.size)
+
+
+def _state(facts, arm, is_chosen):
+    """Return the state of an arm in a list; empty if all arms have the same."""
+    if not _has_states(facts):
+        return []
+    if arm in facts.status.survivors:
+        return ["still tested"]
+    return ["accepted" if is_chosen else "dropped"]
 
 
 def reading_head(facts):

@@ -7,7 +7,12 @@ import numpy as np
 
 from pybandit._shared.checks import listed, shown
 from pybandit._shared.html import number
-from pybandit.lab._report_controls import amendment_table, control_table, marker_table
+from pybandit.lab._report_controls import (
+    amendment_table,
+    control_table,
+    control_words,
+    marker_table,
+)
 from pybandit.lab._report_facts import FEWEST, OUTLYING, SUMMARISED, drawn_parts, facts_of
 from pybandit.lab._report_plates import answer_figure, drift_figure, legend, plate_figure
 from pybandit.lab._report_tables import UNITS, answer_table, part_table, tiles, well_table
@@ -122,18 +127,22 @@ def _log_of(study):
 def _content(facts, title):
     """Return the content of the page."""
     return page.content(
-        title, page.summary(facts.status, tiles(facts)), _answer(facts), _over_time(facts),
-        _plates(facts),
+        title, _headline(facts), page.summary(facts.status, tiles(facts)), _answer(facts),
+        _over_time(facts), _plates(facts),
         page.record(facts, amendment_table(facts), "batch", lambda body: body.get("batch", "")))
+
+
+def _headline(facts):
+    """Return the answer in a sentence, what is uncertain about it, and the controls."""
+    if not (facts.arms.n.any() and facts.chosen.size):
+        return ""
+    return f'<p class="headline">{_leader(facts)}</p>{_doubts(facts)}{control_words(facts)}'
 
 
 def _answer(facts):
     if not facts.arms.n.any():
         return no_answer(facts)
     title = "The answer" if facts.status.done else "The answer so far"
-    headline = ""
-    if facts.chosen.size:
-        headline = f'<p class="headline">{_leader(facts)}</p>{_doubts(facts)}'
     drawing = answer_figure(facts)
     caption = "Mean and 95 % interval. Filled: the answer"
     caption += "; hollow: the next arms by mean." if facts.others.size else "."
@@ -150,8 +159,8 @@ def _answer(facts):
     if facts.is_partial:
         notes += (" Results of the open batch are included here; the policy receives them when "
                   "the batch is over.")
-    return section("answer", title, headline, f"<p>{notes}</p>", '<div class="figures">',
-                   answer_table(facts), figure(drawing, caption) if drawing else "", "</div>",
+    return section("answer", title, '<div class="figures">', answer_table(facts),
+                   figure(drawing, caption) if drawing else "", "</div>", f"<p>{notes}</p>",
                    unmeasured_table(facts))
 
 

@@ -12,10 +12,14 @@ Examples
 
 from pybandit.webtests.adjust import Cuped, Ratio
 from pybandit.webtests.guardrail import Guardrail
+from pybandit.webtests.metric import Metric, MetricResult
+from pybandit.webtests.metrics import Metrics
 from pybandit.webtests.plan import CountPlan, plan_counts
+from pybandit.webtests.power import PowerCurves, power_curves
 from pybandit.webtests.report import write_report
 from pybandit.webtests.results import CountAmendment, SplitCheck, WebTestStatus
 from pybandit.webtests.webtest import WebTest
 
-__all__ = ["CountAmendment", "CountPlan", "Cuped", "Guardrail", "Ratio", "SplitCheck", "WebTest",
-           "WebTestStatus", "plan_counts", "write_report"]
+__all__ = ["CountAmendment", "CountPlan", "Cuped", "Guardrail", "Metric", "MetricResult", "Metrics",
+           "PowerCurves", "Ratio", "SplitCheck", "WebTest", "WebTestStatus", "plan_counts",
+           "power_curves", "write_report"]

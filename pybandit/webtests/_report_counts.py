@@ -61,7 +61,7 @@ def _answer(facts):
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
     notes = "".join(f"<p>{note}</p>" for note in _notes(facts)) + _bets(facts)
-    return section("answer", "All arms", _split(facts), _arm_table(facts),
+    return section("answer", "All arms", split_words(facts), _arm_table(facts),
                    figure(drawing, caption) if drawing else "",
                    f"<details><summary>How the numbers are computed</summary>{notes}</details>")
 
@@ -74,7 +74,7 @@ def _undecided(facts):
     return facts._replace(chosen=everyone[:0], others=everyone)
 
 
-def _split(facts):
+def split_words(facts):
     """Return the result of the test of the split of visits."""
     check = facts.status.split
     if check is None:

@@ -10,6 +10,12 @@ from pybandit.webtests._report_lifts import day_of, lift_figure, lifts_of, rate_
 
 
 def headline(facts):
+    """Return the answer in a sentence, the lifts over the control, and what is promised."""
+    promise = f'<p class="soft">{_state(facts)}</p>' if facts.arms.n.any() else ""
+    return answer(facts) + promise
+
+
+def answer(facts):
     """Return the answer in a sentence, the lifts over the control, and their course."""
     if not facts.arms.n.any():
         return "<p class=\"soft\">No visits are recorded yet.</p>"
@@ -18,8 +24,7 @@ def headline(facts):
     caption = (f"How much more than {name_of(facts.names[0])}. Solid: the best guess; dashed and "
                "shaded: the range, which holds whenever you look.")
     return (f'<p class="headline">{_sentence(facts)}</p>{advice(facts, lifts)}'
-            f"{_list(facts, lifts)}{figure(drawing, caption) if drawing else ''}"
-            f'<p class="soft">{_state(facts)}</p>')
+            f"{_list(facts, lifts)}{figure(drawing, caption) if drawing else ''}")
 
 
 def _sentence(facts):
@@ -71,14 +76,19 @@ def _between(lift):
 
 def _state(facts):
     """Return what is promised, in a sentence or two."""
-    race, keys = facts.counted.race, facts.counted.keys
-    when = f"{len(keys):,} {unit_of(keys)}"
-    if len(keys) > 1 and is_date(keys[0]) and is_date(keys[-1]):
-        when += f", {day_of(keys[0])} to {day_of(keys[-1])}"
-    when += "; the test is finished" * facts.status.done
+    race = facts.counted.race
+    when = period(facts.counted.keys) + "; the test is finished" * facts.status.done
     if race is None:
         return f"{when}. {facts.status.policy} splits the visits."
     return (f"{when}. There is a risk of at most {100 * race.delta:.3g} % that the wrong arm is "
             "named the winner, even if you look every day. All ranges hold together with a "
             f"probability of at least {100 - 100 * race.delta:.3g} %, if a lift is the same on all "
             "days.")
+
+
+def period(keys):
+    """Return the number of batches in words, with the first and the last day."""
+    when = f"{len(keys):,} {unit_of(keys)}"
+    if len(keys) > 1 and is_date(keys[0]) and is_date(keys[-1]):
+        when += f", {day_of(keys[0])} to {day_of(keys[-1])}"
+    return when

@@ -81,8 +81,8 @@ class Guardrail:
     def __init__(self, n_arms: int, *, margin: float, value_range: tuple[float, float] = (0.0, 1.0),
                  delta: float = 0.05, lower_is_better: bool = False) -> None:
         self.n_arms = check_integer("n_arms", n_arms, 2)
-        self.margin = check_scalar("margin", margin, "finite and at least 0",
-                                   lambda x: np.isfinite(x) & (x >= 0))
+        self.margin = check_scalar("margin", margin, "at least 0 and at most 1e149",
+                                   lambda x: (x >= 0) & (x <= 1e149))
         self.value_range, self.delta = check_ends(value_range), check_delta(delta)
         self.lower_is_better = check_flag("lower_is_better", lower_is_better)
         low, high = self.value_range if not lower_is_better else (-self.value_range[1],

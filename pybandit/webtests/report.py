@@ -8,15 +8,18 @@ from pybandit.report import page
 from pybandit.webtests._report_counts import counted_parts, counted_tiles
 from pybandit.webtests._report_facts import facts_of
 from pybandit.webtests._report_headline import headline
+from pybandit.webtests._report_metrics import metrics_content, metrics_title
+from pybandit.webtests.metrics import Metrics
 from pybandit.webtests.webtest import WebTest
 
 
-def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+def write_report(test: WebTest | Metrics, path: str | os.PathLike[str], *,
+                 title: str | None = None) -> None:
     """Write a web test as one HTML page.
 
     Parameters
     ----------
-    test : WebTest
+    test : WebTest or Metrics
         May have no counts yet, be open, or be done.
     path : str or path-like
         Page to write. An existing page is replaced; a crash leaves the old page or the new one.
@@ -36,8 +39,9 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     -----
     The page begins with the answer in a sentence, and the lift of each arm over the first one, the
     control, with intervals that hold at every look. Then it has all arms, the check of the split,
-    rates over the batches, the last 24 batches, and the log's digest. Takes O(arms x batches) time,
-    about 1 ms per batch.
+    rates over the batches, the last 24 batches, and the log's digest. The page of `Metrics` begins
+    with the state of every metric, and has the lifts of each goal and the guardrails. Takes
+    O(arms x batches) time, about 1 ms per batch.
 
     Examples
     --------
@@ -51,6 +55,10 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     ...     "Monday" in page.read_text("utf-8")
     True
     """
+    if isinstance(test, Metrics):
+        title = metrics_title(test) if title is None else title
+        page.write_page(path, page.page(title, metrics_content(test, title)))
+        return
     facts = facts_of(test)
     title = facts.title if title is None else title
     page.write_page(path, page.page(title, _content(facts, title)))

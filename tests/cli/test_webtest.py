@@ -138,7 +138,7 @@ def test_invalid_files_are_rejected(capsys):
 
 @pytest.mark.parametrize("arguments", [
     ["new", "--arms", "a,b", "--delta", "2"],
-    ["plan", "--rates", "4%", "--visits", "9"],
+    ["plan", "--rates", "4%", "--visits", "9", "--lifts", "0"],
     ["plan", "--rates", "4%,140%", "--visits", "9"], ["split", "-1"], ["retire", "a"]])
 def test_invalid_options_are_rejected(arguments, capsys):
     with pytest.raises(SystemExit) as end:
