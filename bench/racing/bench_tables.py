@@ -175,7 +175,7 @@ def test_short_race(timed, limits, population, role):
 @pytest.mark.parametrize("role", ["bare streaming sums", "row at random", "row in a run",
                                   "row at random, 16 bets, and one pass"])
 def test_costs_of_rows(timed, limits, shape, role):
-    """Costs per row that `pybandit.racing._pass` assumes.
+    """Costs per row that `pybandit.racing._read_cost` assumes.
 
     With bets nothing is decided, so a draw ends with a pass over the whole table.
     """

@@ -43,7 +43,7 @@ def add_study(part, text):
     part.add_argument("--study", metavar="FILE", default=argparse.SUPPRESS, help=text)
 
 
-def add_log_actions(parts):
+def add_study_actions(parts):
     """Add the actions that a study, a screen and a web test have."""
     part = add_action(parts, "status", _of_log("status"),
                       "print the progress of the study, and the best arms so far")
@@ -99,7 +99,7 @@ def late(module, name):
 
 
 def _of_log(name):
-    return late("_log_commands", name)
+    return late("_study_commands", name)
 
 
 def run(arguments):

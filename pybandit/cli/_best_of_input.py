@@ -9,7 +9,7 @@ from pybandit._shared.errors import UnreadableFileError
 from pybandit.betting.options import Costs, as_costs
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
-from pybandit.evaluation._scores import plain_table
+from pybandit.evaluation._sources import plain_table
 from pybandit.evaluation.options import Items, group_weights
 from pybandit.tables._logs.files import named
 from pybandit.tables._logs.read import choice_of, log_paths, refusal_of

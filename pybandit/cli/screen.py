@@ -7,8 +7,8 @@ from pybandit.cli._actions import (
     add_action,
     add_batch_actions,
     add_command,
-    add_log_actions,
     add_study,
+    add_study_actions,
     late,
     run,
 )
@@ -68,7 +68,7 @@ def add(commands):
     _add_record(parts)
     _add_amend(parts)
     add_batch_actions(parts)
-    add_log_actions(parts)
+    add_study_actions(parts)
 
 
 def _add_new(parts):

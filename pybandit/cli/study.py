@@ -1,6 +1,6 @@
 """`pybandit study`: actions on the file of a study, a screen or a web test."""
 
-from pybandit.cli._actions import add_batch_actions, add_command, add_log_actions
+from pybandit.cli._actions import add_batch_actions, add_command, add_study_actions
 
 EPILOG = """\
 A study is the durable log of a policy or a race, in one file. pybandit screen creates one for
@@ -18,5 +18,5 @@ def add(commands):
         commands, "study", help="use the file of any study: status, report, export, verify, serve",
         description="Show, check, export or serve the contents of a study's file.",
         epilog=EPILOG)
-    add_log_actions(parts)
+    add_study_actions(parts)
     add_batch_actions(parts)

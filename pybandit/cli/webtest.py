@@ -4,7 +4,7 @@ import argparse
 import math
 import os
 
-from pybandit.cli._actions import add_action, add_command, add_log_actions
+from pybandit.cli._actions import add_action, add_command, add_study_actions
 from pybandit.cli._screen_options import add_numbers
 from pybandit.cli._types import at_least, number_of, probability
 from pybandit.cli._webtest_counts import amend, counts, opened
@@ -38,7 +38,7 @@ def add(commands):
     _add_counts(parts)
     _add_amend(parts)
     _add_arms(parts)
-    add_log_actions(parts)
+    add_study_actions(parts)
 
 
 def _add_new(parts):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pybandit._shared.types import Floats, Ints
-from pybandit.racing._record import Record
+from pybandit.racing._results import Record
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -11,11 +11,11 @@ Examples
 
 from pybandit.evaluation._async import best_of_async
 from pybandit.evaluation._best_of import best_of
+from pybandit.evaluation._inspect_hook import RaceStopping
 from pybandit.evaluation._pairs import best_of_pairs
 from pybandit.evaluation._reading import read_scores
 from pybandit.evaluation._run_race import run_race
 from pybandit.evaluation._running_verdict import RunningVerdict
-from pybandit.evaluation._stopping import RaceStopping
 from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation._verdict import verdict
 from pybandit.evaluation.options import Calls, Items, group_weights

@@ -13,9 +13,9 @@ from pybandit.betting.options import Costs, as_costs
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
 from pybandit.evaluation._options import labelled, make_race
-from pybandit.evaluation._paid import store_of
 from pybandit.evaluation._run import handing_over, result_of, run
-from pybandit.evaluation._scores import TableSource, as_source, known_scores, options_of
+from pybandit.evaluation._sources import TableSource, as_source, known_scores, options_of
+from pybandit.evaluation._store import store_of
 from pybandit.evaluation.options import Calls, Items, as_calls, as_items
 from pybandit.evaluation.result import BestOfResult
 

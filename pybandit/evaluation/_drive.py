@@ -14,8 +14,8 @@ import numpy as np
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
 from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, finite
-from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
+from pybandit.evaluation._store import POLL
 from pybandit.evaluation._tasks import task_group
 from pybandit.evaluation._workers import SETTLE, NotStarted, soon
 

@@ -15,9 +15,9 @@ from pybandit._shared.types import Ints, Rng
 from pybandit.betting.options import Costs
 from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._options import make_race
-from pybandit.evaluation._paid import Paid, store_of
 from pybandit.evaluation._run import run
-from pybandit.evaluation._scores import ScoreSource
+from pybandit.evaluation._sources import ScoreSource
+from pybandit.evaluation._store import Paid, store_of
 from pybandit.evaluation.options import Calls, Items, as_calls, as_items, one_by_one
 from pybandit.evaluation.result import BestOfResult
 

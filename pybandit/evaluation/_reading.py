@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pybandit._shared.checks import as_list, check_choice, shown
 from pybandit.evaluation._opened import opened
-from pybandit.evaluation._scores import plain_table
+from pybandit.evaluation._sources import plain_table
 from pybandit.tables._frames import is_table, scores_of_table
 from pybandit.tables._logs.read import choice_of, log_paths
 from pybandit.tables._scores import Options

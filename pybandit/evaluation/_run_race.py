@@ -12,7 +12,7 @@ from pybandit.betting.budget import BudgetRace
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation._best_of import finish, played
 from pybandit.evaluation._calls import call_options
-from pybandit.evaluation._scores import as_source, options_of
+from pybandit.evaluation._sources import as_source, options_of
 from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation.options import Calls, Items, as_calls
 from pybandit.evaluation.result import BestOfResult

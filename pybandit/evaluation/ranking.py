@@ -15,8 +15,8 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints, Rng
 from pybandit.betting._scaled import log_wealth
-from pybandit.evaluation._paid import store_of
 from pybandit.evaluation._pairs import PairSource
+from pybandit.evaluation._store import store_of
 from pybandit.evaluation.options import Calls, Items, as_items
 
 __all__ = ["Ranking", "rank_by_pairs"]

@@ -28,7 +28,7 @@ from pybandit.mcmc._newton import Sums, find_mode, sums_at
 from pybandit.mcmc._problem import Regression
 from pybandit.mcmc.families import arguments_of
 from pybandit.mcmc.preconditioned import cholesky_of, precision_of
-from pybandit.racing._record import Record
+from pybandit.racing._results import Record
 from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_evaluations": np.int64,

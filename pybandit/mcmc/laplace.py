@@ -14,7 +14,7 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.types import ArrayLike, Floats, Ints
-from pybandit.racing._record import Record
+from pybandit.racing._results import Record
 
 # Rows passed to the function at a time.
 ROWS = 1 << 16

@@ -22,7 +22,7 @@ from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing._looks import Looks, looks_of_tests
 from pybandit.racing._named_bounds import as_bound, words_of
-from pybandit.racing._record import Record
+from pybandit.racing._results import Record
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors

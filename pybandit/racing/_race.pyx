@@ -2,7 +2,7 @@
 
 from pybandit._shared.generators import as_generator
 from pybandit.racing._looks import as_looks
-from pybandit.racing._record import as_dict, same, values_of, words
+from pybandit.racing._results import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import KEPT, as_factors
 

@@ -7,7 +7,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_integer, check_numeric
 from pybandit.betting.limits import refuse_reward
 from pybandit.racing._named_bounds import as_bound
-from pybandit.racing._pass import fraction_of
+from pybandit.racing._read_cost import fraction_of
 from pybandit.racing.bounds import BettingBound
 from pybandit.racing.factors import BlockFactors, Factors
 from pybandit.racing.schedule import check_schedule, make_schedule, parts_of

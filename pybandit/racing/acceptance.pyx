@@ -11,7 +11,7 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._log_ratios import factors_of_ratios
 from pybandit.racing._looks import looks_of_tests
 from pybandit.racing._named_bounds import words_of
-from pybandit.racing._record import as_dict, same, values_of, words
+from pybandit.racing._results import as_dict, same, values_of, words
 
 cimport cython
 from libc.stdint cimport int64_t, uintptr_t

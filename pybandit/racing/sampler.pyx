@@ -9,7 +9,7 @@ from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._looks import as_looks
 from pybandit.racing._named_bounds import words_of
-from pybandit.racing._record import as_dict, same, values_of, words
+from pybandit.racing._results import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.exact import check_size
 from pybandit.racing.factors import KEPT, Factors, as_factors

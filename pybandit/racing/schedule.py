@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pybandit._shared.checks import check_integer
-from pybandit.racing._record import Record
+from pybandit.racing._results import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -16,7 +16,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.racing._looks import Looks
-from pybandit.racing._record import Record
+from pybandit.racing._results import Record
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors

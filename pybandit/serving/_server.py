@@ -9,10 +9,10 @@ import uvicorn
 from pybandit.serving import _protocol
 from pybandit.serving._access import Door
 from pybandit.serving._app import application
-from pybandit.serving._lane import Lane, Writer
 from pybandit.serving._limits import BodyMemory
 from pybandit.serving._live import Live
 from pybandit.serving._study import open_any
+from pybandit.serving._worker_threads import Lane, Writer
 
 SAFE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"}

@@ -11,7 +11,7 @@ from pybandit.studies import Study, kind_of
 from pybandit.studies import _group as group
 from pybandit.studies._plain import as_json, best_of, number
 from pybandit.webtests import WebTest
-from pybandit.webtests import _log as count_log
+from pybandit.webtests import _recorded_counts as count_log
 from pybandit.webtests import report as webtest_report
 
 __all__ = ["STYLE", "batch_of", "export_of", "file_of_results", "head_of", "largest_batch",

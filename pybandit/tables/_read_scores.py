@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import Lines, opened_regular, reason_of
-from pybandit.tables._records import scores_of_json
+from pybandit.tables._json_lines import scores_of_json
 from pybandit.tables._score_text import scores_of_rows
 from pybandit.tables._scores import Options
 from pybandit.tables._text import (

@@ -6,8 +6,8 @@ from pybandit._shared.checks import check_in
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._kinds import Kind
 from pybandit.studies._on_study import OnStudy
-from pybandit.webtests._log import Keys
 from pybandit.webtests._policy import counted_type_of
+from pybandit.webtests._recorded_counts import Keys
 
 WEBTEST = Kind("webtest", counted_type_of)
 

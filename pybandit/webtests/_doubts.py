@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from pybandit.webtests._log import same, wide
+from pybandit.webtests._recorded_counts import same, wide
 
 # If a day is recorded twice, its bets win twice, and the probability of an error has no bound.
 # Equal counts are rejected if the chance of the coincidence is at most CHANCE. Otherwise there is

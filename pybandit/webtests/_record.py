@@ -21,7 +21,7 @@ from pybandit.webtests._doubts import (
     chance_of_repeat,
     repeated_key,
 )
-from pybandit.webtests._log import same, wide
+from pybandit.webtests._recorded_counts import same, wide
 from pybandit.webtests._split import mismatch_words, shares_now
 
 

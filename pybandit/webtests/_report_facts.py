@@ -8,7 +8,7 @@ import numpy as np
 from pybandit._shared.intervals import wilson_interval
 from pybandit.report._facts import ArmStatistics, standing_of
 from pybandit.report.page import title_of
-from pybandit.webtests._log import recorded, wide
+from pybandit.webtests._recorded_counts import recorded, wide
 from pybandit.webtests.results import WebTestStatus
 
 

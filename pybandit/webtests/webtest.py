@@ -14,7 +14,7 @@ from pybandit.studies._create import created
 from pybandit.studies._races import as_policy
 from pybandit.studies._recorder import reading, writing
 from pybandit.studies.study import Study
-from pybandit.webtests import _log as count_log
+from pybandit.webtests import _recorded_counts as count_log
 from pybandit.webtests._base import WEBTEST, checked_shares
 from pybandit.webtests._counts import split_of
 from pybandit.webtests._policy import counted_type

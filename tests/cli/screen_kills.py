@@ -19,7 +19,7 @@ import numpy as np
 
 import pybandit as pb
 from pybandit import cli
-from pybandit.cli import _log_commands, _screen_commands
+from pybandit.cli import _screen_commands, _study_commands
 from pybandit.studies import Study
 
 from policies.protocol import frozen
@@ -152,5 +152,5 @@ def kill_many(n_kills, seed):
 
 
 if __name__ == "__main__":
-    assert _screen_commands and _log_commands  # imported before the forks, once
+    assert _screen_commands and _study_commands  # imported before the forks, once
     print(json.dumps(kill_many(*map(int, sys.argv[1:]))))

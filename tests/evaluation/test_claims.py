@@ -14,9 +14,9 @@ import pytest
 
 import pybandit as pb
 from pybandit._shared import alive
-from pybandit.evaluation import _cells
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation import _store_file
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 
 from evaluation.judges import GIVEN, MODELS, SCORES, Judge, N, in_blocks
 from evaluation.test_calls import best, state
@@ -39,14 +39,14 @@ def test_cell_has_one_claimant_at_a_time(tmp_path, monkeypatch):
     two.close()
     assert one.claim([("a", 2), ("a", 3)]) == [("a", 2), ("a", 3)]
     two = opened(tmp_path / "x.db")
-    monkeypatch.setattr(_cells, "SILENT", -1.0)  # now every sign of life counts as too old
+    monkeypatch.setattr(_store_file, "SILENT", -1.0)  # now every sign of life counts as too old
     assert two.claim([("a", 2)]) == []
     monkeypatch.setattr(alive, "here", lambda: "elsewhere")
     assert two.claim([("a", 2)]) == [("a", 2)]  # a silent process on another host counts as dead
     monkeypatch.undo()
     assert one.claim([("a", 2)]) == []  # a process on another host gave a recent sign of life
     before = one._row("SELECT max(beat) FROM owners", ())
-    monkeypatch.setattr(_cells, "BEAT", -1.0)
+    monkeypatch.setattr(_store_file, "BEAT", -1.0)
     one.beat()
     assert one._row("SELECT max(beat) FROM owners", ()) > before
     one.close()
@@ -72,9 +72,9 @@ def claimed_elsewhere(store):
     """Start a process that claims all cells and then stays silent."""
     child = subprocess.Popen([sys.executable, "-c", f"""
 import time
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
-cells = Cells({str(store)!r}, Names({MODELS!r}, None, {N}), False, about={ABOUT!r})
+from pybandit.evaluation._store_names import Names
+from pybandit.evaluation._store_file import StoreFile
+cells = StoreFile({str(store)!r}, Names({MODELS!r}, None, {N}), False, about={ABOUT!r})
 cells.claim([(model, item) for model in {MODELS!r} for item in range({N})])
 print("claimed", flush=True)
 time.sleep(1000)
@@ -87,9 +87,9 @@ def test_silent_process_keeps_its_claims(tmp_path, monkeypatch):
     """A block may be scored for hours; claims of dead processes are free at once."""
     store = tmp_path / "evals.db"
     child = claimed_elsewhere(store)
-    monkeypatch.setattr(_cells, "SILENT", -1.0)
+    monkeypatch.setattr(_store_file, "SILENT", -1.0)
     try:
-        with closing(Cells(store, Names(MODELS, None, N), False, about=ABOUT)) as other:
+        with closing(StoreFile(store, Names(MODELS, None, N), False, about=ABOUT)) as other:
             assert other.claim([("0", 1)]) == []
     finally:
         os.kill(child.pid, signal.SIGKILL)
@@ -149,8 +149,8 @@ def test_two_processes_in_blocks_pay_each_cell_once(tmp_path):
 import sys, time
 import pybandit as pb
 from evaluation.judges import GIVEN, MODELS, SCORES, N
-from pybandit.evaluation import _cells
-_cells.SILENT = 0.5
+from pybandit.evaluation import _store_file
+_store_file.SILENT = 0.5
 def score(model, items):
     with open({str(tmp_path / "log")!r}, "a") as file:
         file.writelines(f"{{model}} {{item}}\\n" for item in items)

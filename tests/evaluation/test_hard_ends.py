@@ -14,7 +14,7 @@ import pytest
 import pybandit as pb
 from pybandit._shared import database as _database
 from pybandit.errors import StudyError
-from pybandit.evaluation import _calls, _cells
+from pybandit.evaluation import _calls, _store_file
 
 from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, MODELS, SCORES, K, N, in_blocks
@@ -213,7 +213,7 @@ def test_busy_log_is_retried_and_reported(tmp_path, monkeypatch):
     cells = opened(tmp_path / "x.db", N)
     assert connections[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
     cells.close()
-    monkeypatch.setattr(_cells, "PATIENCE", -1.0)
+    monkeypatch.setattr(_store_file, "PATIENCE", -1.0)
     (tmp_path / "y.db").touch()
     with pytest.raises(StudyError, match="is busy"):
         opened(tmp_path / "y.db", N)

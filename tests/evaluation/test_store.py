@@ -11,8 +11,8 @@ import pytest
 
 import pybandit as pb
 from pybandit.errors import StoreMismatchError, StudyDamagedError, StudyError
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 
 from betting.races import assert_says
 from evaluation.judges import GIVEN, MODELS, SCORES, Judge, K, N, cost, in_blocks
@@ -28,7 +28,7 @@ KINDS = {"in blocks": lambda judge: dict(score=lambda model, items: np.array(
 
 def opened(path, n_items=9, n_models=5):
     """Open a file of scores, with models by name and items by number."""
-    return Cells(path, Names(list("abcde")[:n_models], None, n_items), False)
+    return StoreFile(path, Names(list("abcde")[:n_models], None, n_items), False)
 
 
 @pytest.mark.parametrize("kind", KINDS)

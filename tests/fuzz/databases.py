@@ -20,8 +20,8 @@ from fuzz.files import damaged, folder
 from fuzz.source import Choices
 from fuzz.states import change
 from pybandit.errors import PybanditWarning, StudyError
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.lab._export import export
 from pybandit.lab.controls import readings_of, were_kept, withdrawn_of
 from pybandit.lab.plates import Layout, Plates
@@ -100,7 +100,7 @@ def study_file(kind):
 def scores_file(has_costs):
     """Return the bytes of a store with scores, claims and failures."""
     path = str(folder() / f"whole-{has_costs}.cells")
-    store = Cells(path, Names("012345", None, 5), has_costs, (0.0, 1.0 if has_costs else None))
+    store = StoreFile(path, Names("012345", None, 5), has_costs, (0.0, 1.0 if has_costs else None))
     cells = {(str(model), item): (0.25 * item, 1.0 + model) if has_costs else 0.25 * item
              for model in range(3) for item in range(4)}
     store.update(cells, {("2", 3)})
@@ -345,7 +345,8 @@ def stores(content):
         Path(path).write_bytes(whole)
         with_rows_changed(bits, path, ["cells", "cells", "claims", "owners", "about"])
     try:
-        store = Cells(path, Names("012345", None, 5), has_costs, (0.0, 1.0 if has_costs else None))
+        store = StoreFile(path, Names("012345", None, 5), has_costs,
+                          (0.0, 1.0 if has_costs else None))
     except (StudyError, PybanditWarning) as error:  # the warning is about a lost SQLite log
         assert path in str(error)
         return

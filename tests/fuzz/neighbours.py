@@ -13,8 +13,8 @@ from fuzz.databases import plain_study, scores_file, signed_again, study_file
 from fuzz.files import damaged, folder
 from fuzz.source import Choices
 from pybandit.errors import PybanditWarning, StudyError
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.studies import Study
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._recorder import type_of
@@ -89,7 +89,7 @@ def call(bits, path):
             study.status()
             study.ask()
     elif kind < 4:
-        with closing(Cells(path, Names("01234", None, 5), False)) as cells:
+        with closing(StoreFile(path, Names("01234", None, 5), False)) as cells:
             cells["4", 4] = 0.5
     else:  # the target of a link would be overwritten
         is_replaced = bits.below(2) and not path.is_symlink()

@@ -2,8 +2,8 @@
 
 import pandas  # noqa: F401  imported by a study's history, once for all files
 
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.lab._export import export
 from pybandit.lab._report_facts import facts_of
 from pybandit.lab.plates import Plates
@@ -24,7 +24,7 @@ def study(path):
 
 def store(path):
     """Call everything that reads and writes a store of scores."""
-    cells = Cells(path, Names("01234567", None, 9), False)
+    cells = StoreFile(path, Names("01234567", None, 9), False)
     try:
         known = dict(cells)
         cells.claim([("7", 7)])

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fuzz.databases import signed_again
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.studies._codec import decode, encode
 
 from hostile.driver import attack
@@ -26,7 +26,7 @@ def whole(tmp_path_factory):
     """A study and a store, closed."""
     folder = tmp_path_factory.mktemp("whole")
     make(str(folder / "study.db")).close()
-    with closing(Cells(folder / "store.db", Names("012", None, 9), False)) as cells:
+    with closing(StoreFile(folder / "store.db", Names("012", None, 9), False)) as cells:
         cells.update({(model, item): 0.5 for model in "012" for item in range(9)})
     return folder
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.racing._pass import SHARE, default_fraction
+from pybandit.racing._read_cost import SHARE, default_fraction
 
 BETS = pb.racing.BettingBound(value_range=(-6.0, 6.0))
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 from pybandit.serving import _limits
-from pybandit.serving._lane import Lane
 from pybandit.serving._limits import (
     HELD,
     PER_RESULT,
@@ -26,6 +25,7 @@ from pybandit.serving._limits import (
     check_bytes,
     parsed,
 )
+from pybandit.serving._worker_threads import Lane
 from serving.served import READ, call, exchange, request, running, serving
 
 N = 60_000

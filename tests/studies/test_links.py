@@ -10,8 +10,8 @@ import pytest
 import pybandit as pb
 from pybandit._shared import database as _database
 from pybandit.errors import StudyError
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.studies import Study
 
 from studies.cases import make, measured
@@ -82,7 +82,8 @@ def test_store_through_a_link_is_the_store(tmp_path):
     path, link = tmp_path / "evals.db", tmp_path / "link.db"
     os.symlink(path, link)
     names = Names("a", None, 9)
-    with closing(Cells(link, names, False)) as linked, closing(Cells(path, names, False)) as cells:
+    with closing(StoreFile(link, names, False)) as linked, \
+            closing(StoreFile(path, names, False)) as cells:
         linked["a", 1] = 0.5
         cells["a", 2] = 0.25
         assert dict(linked) == dict(cells) == {("a", 1): 0.5, ("a", 2): 0.25}

@@ -15,8 +15,8 @@ import pytest
 import pybandit as pb
 from pybandit._shared import database as _database
 from pybandit.errors import StudyDamagedError
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.studies import Study
 
 from studies.cases import make, measured
@@ -200,19 +200,19 @@ def test_log_of_a_long_run_is_bounded(tmp_path, monkeypatch):
 
 def test_store_moved_without_its_log_warns(tmp_path):
     path = str(tmp_path / "evals.db")
-    cells = Cells(path, Names("a", None, 9), False)
+    cells = StoreFile(path, Names("a", None, 9), False)
     cells["a", 1] = 0.5
     os.mkdir(tmp_path / "copy")
     shutil.copy(path, tmp_path / "copy" / "evals.db")
     lacks = pytest.warns(pb.errors.PybanditWarning, match="lacks the scores of .*evals.db-wal")
     with lacks, closing(
-            Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
+            StoreFile(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
         assert not dict(copied)
-    with closing(Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)):
+    with closing(StoreFile(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)):
         pass  # warns once
     cells.close()
     shutil.copy(path, tmp_path / "copy" / "evals.db")
-    with closing(Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
+    with closing(StoreFile(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
         assert dict(copied) == {("a", 1): 0.5}
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import pybandit as pb
 from pybandit.errors import StudyDamagedError
-from pybandit.evaluation._cell_names import Names
-from pybandit.evaluation._cells import Cells
+from pybandit.evaluation._store_file import StoreFile
+from pybandit.evaluation._store_names import Names
 from pybandit.lab._export import export
 from pybandit.lab.controls import readings_of
 from pybandit.lab.plates import Layout, Plates
@@ -239,11 +239,11 @@ NAMES = Names("ab", None, 5)
     ("ALTER TABLE cells ADD COLUMN more", "its table cells is missing or was changed")])
 def test_foreign_tables_of_stores_are_rejected(tmp_path, statement, words):
     path = str(tmp_path / "scores.cells")
-    Cells(path, NAMES, False).close()
+    StoreFile(path, NAMES, False).close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(statement)
     with pytest.raises(StudyDamagedError, match=words) as raised:
-        Cells(path, NAMES, False)
+        StoreFile(path, NAMES, False)
     assert path in str(raised.value)
 
 
@@ -291,12 +291,12 @@ def test_harmless_user_tables_are_accepted(path):
     ("UPDATE owners SET beat = 'x'", "owners: process")])
 def test_invalid_rows_of_stores_are_damage(tmp_path, statement, words):
     path = str(tmp_path / "scores")
-    store = Cells(path, NAMES, False)
+    store = StoreFile(path, NAMES, False)
     store.update({("a", 1): 0.5})
     store.claim([("b", 1)])
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute(statement).rowcount
-    other = Cells(path, NAMES, False)
+    other = StoreFile(path, NAMES, False)
     with pytest.raises(StudyDamagedError, match=words) as raised:
         list(other)
         other.get(("a", 1))

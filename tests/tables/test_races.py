@@ -113,7 +113,7 @@ def test_bad_score_error_names_model():
 
 def test_saved_race_on_blocks_continues(folder):
     """The state has the order of the items, as for any race."""
-    from pybandit.evaluation._scores import as_source
+    from pybandit.evaluation._sources import as_source
 
     source = as_source(pb.tables.Blocks.open(folder / "shuffled.parquet"), None, None)
     race = pb.BettingRace(4, 6000, value_range=(0, 1), rng=source.generator(2))
@@ -127,7 +127,7 @@ def test_saved_race_on_blocks_continues(folder):
 
 def test_order_of_reports_does_not_change_race():
     """Rewards are reported a few at a time, last ones first; no inverse order is stored."""
-    from pybandit.evaluation._scores import as_source
+    from pybandit.evaluation._sources import as_source
 
     def race():
         source = as_source(blocks_of(TABLE, SIZES), None, None)

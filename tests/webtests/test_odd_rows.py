@@ -11,7 +11,7 @@ import pybandit as pb
 from pybandit.errors import StudyDamagedError
 from pybandit.studies._codec import decode, encode
 from pybandit.webtests import WebTest
-from pybandit.webtests._log import export
+from pybandit.webtests._recorded_counts import export
 
 from studies.test_odd_rows import put, sign
 

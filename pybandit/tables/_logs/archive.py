@@ -7,7 +7,7 @@ import zlib
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import checked_archive
 from pybandit._shared.optional import require
-from pybandit.tables._records import parsed
+from pybandit.tables._json_lines import parsed
 
 WHAT = "log of Inspect"
 HEADER, SAMPLES = "header.json", "summaries.json"

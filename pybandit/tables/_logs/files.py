@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import Lines, opened_regular, reason_of
+from pybandit.tables._json_lines import parsed
 from pybandit.tables._logs.archive import unpacked
-from pybandit.tables._records import parsed
 from pybandit.tables._text import PACKED, decoded, short, utf8
 
 ENDS = (".json", ".jsonl", ".ndjson", ".eval")

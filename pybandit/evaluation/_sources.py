@@ -20,7 +20,7 @@ from pybandit._shared.labels import aligned, unlabelled
 from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._opened import opened
 from pybandit.evaluation._options import check_rows
-from pybandit.evaluation._paid import Paid
+from pybandit.evaluation._store import Paid
 from pybandit.tables._columns import is_aggregate, is_label, is_model
 from pybandit.tables._frames import is_table, scores_of_table
 from pybandit.tables._npy import NpyFile, cells_of

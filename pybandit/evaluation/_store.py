@@ -223,9 +223,9 @@ def store_of(store, source, race, calls, options):
 
 
 def _opened(store, source, race, calls, options):
-    """Return the `Cells` of a file, which must belong to this evaluation."""
-    from pybandit.evaluation._cell_names import Names
-    from pybandit.evaluation._cells import Cells  # SQLite, loaded only if there is a file
+    """Return the `StoreFile` of a file, which must belong to this evaluation."""
+    from pybandit.evaluation._store_file import StoreFile  # SQLite, loaded only if there is a file
+    from pybandit.evaluation._store_names import Names
 
     name = os.fsdecode(store)
     if name in ("", ":memory:") or "\0" in name:  # SQLite opens no file for these, or cuts the name
@@ -237,5 +237,5 @@ def _opened(store, source, race, calls, options):
                          f"{source.n_arms}")
     about = {"kind": source.paid.parts[0], "value_range": str(race.value_range),
              "version": calls.version or ""}
-    return Cells(store, Names(source.keys.names, source.keys.labels, source.n_real_items),
+    return StoreFile(store, Names(source.keys.names, source.keys.labels, source.n_real_items),
                  len(source.paid.parts) == 2, None if options is None else options.failed, about)

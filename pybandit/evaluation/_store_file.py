@@ -49,7 +49,7 @@ KNOWN = "(NOT failed OR score IS ? AND cost IS ?)"
 _OPEN = weakref.WeakValueDictionary()
 
 
-class Cells(MutableMapping):
+class StoreFile(MutableMapping):
     """Store of `best_of` in a file: scores, or tuples (score, cost), by (model, item).
 
     `names` are the `Names` of the evaluation; `about` has other facts that the file must match,
