@@ -108,7 +108,7 @@ cdef class Threads:
             self.n_free += 1
 
     cdef Call take(self, _Thread thread, bint is_woken):
-        """Return the next call for a thread. Without one it becomes idle, or ends."""
+        """Return the next call for a thread. If there is none, it becomes idle or ends."""
         cdef Call call = None
         with cython.critical_section(self):
             if is_woken:

@@ -1,4 +1,4 @@
-"""Tasks of calls. Those of asyncio itself take a third of the time of those of anyio."""
+"""Tasks of calls: in asyncio, its own, which take a third of the time of the tasks of anyio."""
 
 import asyncio
 import contextlib
