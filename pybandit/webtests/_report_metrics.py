@@ -28,7 +28,7 @@ def metrics_content(test, title):
 
 
 def _top(test, facts, results):
-    """Return the state of each metric, the check of the split, and what is promised."""
+    """Return the state of each metric, the check of the split, and the guarantee."""
     harmed = {arm: name for name, one in results.items() for arm in one.harmed}
     rows = []
     for name, one in results.items():

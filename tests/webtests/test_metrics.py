@@ -42,7 +42,7 @@ def wealth(rail):
 
 
 def test_each_metric_is_its_own_test_at_its_share_of_delta():
-    """The references are races and a guardrail that are told the same batches."""
+    """The references are races and a guardrail that receive the same batches."""
     test = Metrics.create(":memory:", THREE, ARMS, delta=0.06)
     races = {"sales": pb.CountRace(2, delta=0.02),
              "revenue": pb.CountRace(2, delta=0.02, value_range=(0, 60))}
