@@ -41,9 +41,9 @@ def _top(test, facts, results):
         rows.append(f"<li><strong>{name_of(name)}</strong>: {name_of(words)}{also}</li>")
     first = next(iter(facts.values()))
     promise = (f"{period(first.counted.keys)}. With a probability of at least "
-               f"{100 - 100 * test.delta:.3g} %, every winner and every harm on this page is right, "
-               "for all metrics together, even if you look every day. All ranges hold together with "
-               "the same probability, if a lift is the same on all days.")
+               f"{100 - 100 * test.delta:.3g} %, every winner and every harm on this page is "
+               "right, for all metrics together, even if you look every day. All ranges hold "
+               "together with the same probability, if a lift is the same on all days.")
     return (f'<ul class="headline lifts">{"".join(rows)}</ul><p class="soft">{promise}</p>'
             f"{split_words(first)}")
 

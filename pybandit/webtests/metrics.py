@@ -62,10 +62,9 @@ class Metrics:
     probability at most ``delta / m``. A guardrail gives each of its n_arms - 1 arms the share
     ``delta / (m (n_arms - 1))``. An arm whose loss is below the margin can only be wrongly harmed,
     and an arm whose loss is above it only wrongly safe. Either has at most this probability. The
-    sum over arms and metrics is at most delta. Metrics of the same
-    visitors may depend on each other in any way. The intervals of the
-    lifts in a report are another family: all of them hold together with probability at least
-    ``1 - delta``.
+    sum over arms and metrics is at most delta. Metrics of the same visitors may depend on each
+    other in any way. The intervals of the lifts in a report are another family: all of them hold
+    together with probability at least ``1 - delta``.
 
     The split of visits may depend on all results so far, as in `CountRace`.
 
