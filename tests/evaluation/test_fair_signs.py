@@ -31,8 +31,8 @@ def test_a_verdict_on_two_files_imports_no_scipy(tmp_path):
     for name in ("new", "old"):
         rows = [f"q{item},{int(rng.random() < 0.6)}" for item in range(200)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["item,score", *rows]))
-    code = ("import sys; from pybandit import cli; "
-            f"cli.main(['verdict', {str(tmp_path / 'new.csv')!r}, {str(tmp_path / 'old.csv')!r}]); "
+    code = ("import sys; from pybandit.cli import main; "
+            f"main(['verdict', {str(tmp_path / 'new.csv')!r}, {str(tmp_path / 'old.csv')!r}]); "
             "print(sorted(name for name in sys.modules if name.split('.')[0] in "
             "('scipy', 'pandas', 'pyarrow', 'matplotlib')))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
