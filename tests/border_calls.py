@@ -238,8 +238,7 @@ def exponential(values, **options):
 
 BETTING = {
     pb.betting.Bets: {},
-    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3],
-                         order=[3, 1, 4, 0, 5, 2, 6, 8, 7]),
+    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, value_range=(0, 1),
                         costs=pb.Costs([0.1, 0.2, 0.3], budget=6.0)),

@@ -57,6 +57,12 @@ def test_peeking_draws_its_picture(tmp_path, capsys):
     assert 0.1 < float(shares[0]) <= float(shares[1]) < 0.9
 
 
+def test_verdict_errors_prints_its_tables(capsys):
+    load("verdict_errors")["main"](quick=True, part="tied")
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^\| [.\d ]+, [\d,]+ \| \d\.\d\d \(", printed, re.MULTILINE)) == 3
+
+
 def test_kmedoids_rivals_compares_losses(capsys):
     pytest.importorskip("sklearn")
     load("kmedoids_rivals")["main"](["--quick", "--threads"])

@@ -47,7 +47,7 @@ ELSEWHERE = {
 # Methods that need no test here, as they record no data: they read, plot, restart, or
 # come from scikit-learn.
 READS = set("""
-    readings plate_texts export recommend get_state from_state seed interval plot summary
+    readings plate_texts export recommend get_state from_state in_order seed interval plot summary
     to_dict to_frame rewards best raise_status ask amendments batch close count_amendments
     counts history log split results status options decision_function fit_predict fit_transform
     get_feature_names_out get_metadata_routing get_params set_output

@@ -180,7 +180,7 @@ def sums_of(y, z):
 
 
 def related(rng, correlation, lift):
-    """Return a function of a race: days of 1,000 visits, adjusted by what was known before."""
+    """Return a function of a race: days of 1,000 visits with rewards adjusted by a covariate."""
     fitted = []
 
     def batch(race):

@@ -2,10 +2,10 @@
 
     python examples/evaluation/verdict_errors.py [--runs 2000] [--part PART] [--quick]
 
-Parts are errors, power, graded and tied; by default all of them. Scores are told ten items at a
-time to `RunningVerdict`, which is looked at after each ten. Two models differ on a share q of n
-items; k is the difference in standard errors at the end. A number in parentheses is that of the
-design, from other random numbers.
+Parts are errors, power, graded and tied; by default all of them. `RunningVerdict` receives the
+scores of ten items at a time, and its verdict is read after each ten. Two models differ on a share
+q of n items; k is the difference in standard errors at the end. A number in parentheses is that of
+the design, from other random numbers.
 """
 
 import argparse

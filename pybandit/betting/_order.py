@@ -57,15 +57,12 @@ def check_weights(weights, n_items, population_size):
     return weights
 
 
-def check_order(order, n_items, weights):
+def check_order(order):
     """Return a checked copy of an order that the caller drew."""
-    if n_items is None or weights is not None:
-        raise ValueError("order must be left out for an endless stream or weighted items; got "
-                         f"{shown(order)}")
-    in_order("order", order, range(n_items), what="the place in the order")
     order = check_in("order", refuse_masks("order", order), "finite", np.isfinite)
+    n_items = order.size
     if order.shape != (n_items,) or (np.sort(order) != np.arange(n_items)).any():
-        raise ValueError(f"order must be a permutation of the {n_items} items, from 0; got "
+        raise ValueError(f"order must be a permutation of its {n_items} items, from 0; got "
                          f"{shown(order)}")
     return order.astype(np.int64)
 

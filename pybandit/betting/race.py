@@ -1,11 +1,11 @@
 """Races by betting, with ask and tell."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer
+from pybandit._shared.checks import check_integer, shown
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._ask_tell import guarded
@@ -81,12 +81,8 @@ class BettingRace(PairedRace):
     block_size : int, optional
         Items per request; by default 4, later a sixteenth of the items read. With `costs`, 1
         and later a thirty-second. Never more than 2²⁴ pairs of an arm and an item.
-    order : array_like of int, shape (n_items,), optional
-        The items in the order in which they are read, each once: a permutation that *you* drew
-        uniformly at random and independently of all rewards, such as that of a host program.
-        Any other order makes the guarantee void. By default `rng` draws one.
     rng : None, int, SeedSequence or Generator
-        Draws the order of the items.
+        Draws the order of the items. `in_order` takes an order that you drew.
 
     Attributes
     ----------
@@ -219,7 +215,7 @@ class BettingRace(PairedRace):
                  prior_scores: ArrayLike | None = None,
                  costs: ArrayLike | Literal["told"] | Costs | None = None,
                  bets: Bets | None = None, block_size: int | None = None,
-                 order: ArrayLike | None = None, rng: Rng = None) -> None:
+                 rng: Rng = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.k = check_integer("k", k, 1)
@@ -229,8 +225,41 @@ class BettingRace(PairedRace):
         super().__init__(n_arms, n_items, value_range=value_range, delta=delta, epsilon=epsilon,
                          max_pulls=max_pulls, population_size=population_size, weights=weights,
                          costs=costs, bets=bets, block_size=block_size, rng=rng)
-        if order is not None:
-            self._order = check_order(order, self.n_items, self.weights)
+
+    @classmethod
+    def in_order(cls, n_arms: int, order: ArrayLike, **options: Any) -> Self:
+        """Create a race that reads the items in a given order.
+
+        Parameters
+        ----------
+        n_arms : int
+        order : array_like of int, shape (n_items,)
+            All items from 0 to n_items - 1 in the order in which they are read: a permutation that
+            you drew uniformly at random and independently of all rewards, such as that of a host
+            program. Any other order makes the guarantee void.
+        **options
+            As in `BettingRace`, but not `weights`, whose order depends on them.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `order` is not a permutation, or an option is outside its range.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> order = np.random.default_rng(1).permutation(200)
+        >>> race = pb.BettingRace.in_order(3, order, value_range=(0, 1))
+        >>> bool((race.ask()[1][::3] == order[:4]).all())
+        True
+        """
+        order = check_order(order)
+        if options.get("weights") is not None:
+            raise ValueError("weights must be left out if the order is given: they determine it; "
+                             f"got {shown(options['weights'])}")
+        race = cls(n_arms, order.size, **options)
+        race._order = order
+        return race
 
     def _may_be_hybrid(self):
         return self.k == 1

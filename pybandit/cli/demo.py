@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from scipy.special import gammaln
 
 from pybandit._shared import datasets
 from pybandit._shared.drawing import percent, save
@@ -126,6 +125,8 @@ def student_factors(observations, grid):
     dof, scale = grid.cells()
     rate = 1.0 / (dof * scale**2)
     power = -0.5 * (dof + 1.0)
+    from scipy.special import gammaln  # here, because all commands import this module
+
     peak = (gammaln(0.5 * (dof + 1.0)) - gammaln(0.5 * dof)
             - 0.5 * np.log(dof * np.pi) - np.log(scale))
 

@@ -90,9 +90,9 @@ class RaceStopping:
         self.scorer = scorer
         self.n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.finish, self._value = check_flag("finish", finish), value
-        self._make = partial(BettingRace, self.n_arms, value_range=self._range,
+        self._make = partial(BettingRace.in_order, self.n_arms, value_range=self._range,
                              **{"block_size": 1, **options})
-        self._make(1)  # raises now if the options are invalid
+        self._make([0])  # raises now if the options are invalid
         self.race, self.names = None, []  # type: BettingRace | None, list[str]
         self._arms: dict[str, int] = {}
         self._scores: dict[tuple[int, int], dict[int, float]] = {}
@@ -107,7 +107,7 @@ class RaceStopping:
         if self.race is None:
             self._places, self._epochs = places, epochs
             # the dataset's order is random
-            self.race = self._make(len(samples), order=np.arange(len(samples)))
+            self.race = self._make(np.arange(len(samples)))
         if (places, epochs) != (self._places, self._epochs):
             raise ValueError("tasks must have the same samples, in the same order, and the same "
                              "number of epochs")

@@ -21,6 +21,7 @@ import numpy as np
 from pybandit._shared.types import Floats
 from pybandit.betting._scaled import log_wealth
 from pybandit.betting.confidence import confidence_sequence
+from pybandit.evaluation._fair_signs import lower_tails
 
 SHARE = 0.2  # of the wealth on bets, if the final test has the rest
 N_FLIPS = 999  # random sign changes of the test that is not guaranteed
@@ -79,10 +80,8 @@ def final_payment(n_wins, n_losses, delta, share):
     F is 1/delta where McNemar's exact test rejects at ``share * delta``; the rest of the mean is
     paid at the next number of losses.
     """
-    from scipy.special import bdtr  # here, because importing it takes a tenth of a second
-
     k, least = n_wins + n_losses, min(n_wins, n_losses)
-    tails = np.minimum(1.0, 2.0 * bdtr(np.arange(k // 2 + 1), k, 0.5))
+    tails = np.minimum(1.0, 2.0 * lower_tails(k))
     if k % 2 == 0:
         tails[-1] = 1.0
     n_rejected = int((tails <= share * delta).sum())

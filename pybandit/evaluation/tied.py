@@ -21,6 +21,7 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints, Rng
 from pybandit.betting._scaled import log_wealth
+from pybandit.evaluation._fair_signs import upper_tail
 from pybandit.evaluation._reading import read_scores
 from pybandit.evaluation._verdict_bets import SHARE, bounds
 from pybandit.evaluation._verdict_input import check_planned, is_at_ends, means_of_clusters
@@ -270,8 +271,6 @@ def _settled(values, names, delta, value_range, planned, final):
 
 def _against(unit, delta, planned):
     """Return the log of the largest wealth against each model, and its smallest p-value."""
-    from scipy.special import bdtrc
-
     n, n_arms = unit.shape
     shares = math.log(n_arms - 1)
     wealth, p_values = np.full((n_arms, n), -np.inf), np.ones(n_arms)
@@ -282,7 +281,7 @@ def _against(unit, delta, planned):
             n_wins, n_losses = int((gain > 0).sum()), int((gain < 0).sum())
             for arm, log, wins in ((one, logs[0], n_wins), (other, logs[1], n_losses)):
                 np.logaddexp(wealth[arm], log, out=wealth[arm])
-                p = bdtrc(wins - 1, n_wins + n_losses, 0.5) if wins else 1.0
+                p = upper_tail(n_wins + n_losses, wins)
                 p_values[arm] = min(p_values[arm], p)
     return np.maximum(wealth.max(axis=1), 0.0), p_values
 

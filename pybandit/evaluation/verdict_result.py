@@ -128,14 +128,15 @@ class Verdict(Record):
         ValueError
             If there are no items, or `lift` is not positive.
         """
-        from scipy.special import ndtri
+        from statistics import NormalDist  # faster to import than scipy.special
 
         lift = check_positive("lift", lift)
         if self.n < 2:
             raise ValueError(f"more needs at least two items; got {self.n}")
         factor = MEDIAN_ITEMS
         if self.final != "none":
-            factor = (ndtri((1 - SHARE) * self.delta / 2) + ndtri(0.2)) ** 2
+            level = max((1 - SHARE) * self.delta / 2, 1e-300)
+            factor = (NormalDist().inv_cdf(level) + NormalDist().inv_cdf(0.2)) ** 2
         needed = factor * (self.std / lift) ** 2
         return max(0, math.ceil(min(needed, MOST_PULLS)) - self.n)
 

@@ -4,7 +4,6 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from pybandit.lab._normalise import readings_of
 from pybandit.lab.controls import readings_of as kept_of
@@ -127,6 +126,8 @@ def _joined(wells, name):
 
 
 def _arms_of(arms, values, n_arms):
+    from scipy.special import stdtrit  # here, because importing it takes a tenth of a second
+
     known = ~np.isnan(values)
     arms, values = arms[known], values[known]
     n = np.bincount(arms, minlength=n_arms)

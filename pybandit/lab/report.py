@@ -133,7 +133,7 @@ def _content(facts, title):
 
 
 def _headline(facts):
-    """Return the answer in a sentence, what is uncertain about it, and the controls."""
+    """Return the answer in a sentence, its uncertain ranks, and the controls."""
     if not (facts.arms.n.any() and facts.chosen.size):
         return ""
     return f'<p class="headline">{_leader(facts)}</p>{_doubts(facts)}{control_words(facts)}'

@@ -10,7 +10,7 @@ from pybandit.webtests._report_lifts import day_of, lift_figure, lifts_of, rate_
 
 
 def headline(facts):
-    """Return the answer in a sentence, the lifts over the control, and what is promised."""
+    """Return the answer in a sentence, the lifts over the control, and the guarantee."""
     promise = f'<p class="soft">{_state(facts)}</p>' if facts.arms.n.any() else ""
     return answer(facts) + promise
 

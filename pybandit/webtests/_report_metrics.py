@@ -28,7 +28,7 @@ def metrics_content(test, title):
 
 
 def _top(test, facts, results):
-    """Return the state of each metric, the check of the split, and what is promised."""
+    """Return the state of each metric, the check of the split, and the guarantee."""
     harmed = {arm: name for name, one in results.items() for arm in one.harmed}
     rows = []
     for name, one in results.items():
@@ -41,9 +41,9 @@ def _top(test, facts, results):
         rows.append(f"<li><strong>{name_of(name)}</strong>: {name_of(words)}{also}</li>")
     first = next(iter(facts.values()))
     promise = (f"{period(first.counted.keys)}. With a probability of at least "
-               f"{100 - 100 * test.delta:.3g} %, every winner, every harm and every range on this "
-               "page is right, for all metrics together, even if you look every day. A range is of "
-               "a lift that is the same on all days.")
+               f"{100 - 100 * test.delta:.3g} %, every winner and every harm on this page is "
+               "right, for all metrics together, even if you look every day. All ranges hold "
+               "together with the same probability, if a lift is the same on all days.")
     return (f'<ul class="headline lifts">{"".join(rows)}</ul><p class="soft">{promise}</p>'
             f"{split_words(first)}")
 

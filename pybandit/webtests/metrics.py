@@ -45,7 +45,7 @@ class Metrics:
     See Also
     --------
     Guardrail : one metric that must not get worse.
-    Cuped, Ratio : their counts are told as those of a metric with values in (0, 1).
+    Cuped, Ratio : report their counts as those of a metric with values in (0, 1).
 
     Notes
     -----
@@ -59,20 +59,20 @@ class Metrics:
     The assumptions are those of `CountRace`, for each metric.
 
     *Proof.* By the union bound. A goal's `CountRace` at ``delta / m`` names a wrong winner with
-    probability at most ``delta / m``. A guardrail at ``delta / m`` wrongly calls an arm harmed
-    with probability at most ``delta / (m (n_arms - 1))`` if its loss is below the margin, and
-    wrongly safe with the same probability if it is above; an arm can suffer only one of both, and
-    n_arms - 1 arms are watched. The sum over m metrics is at most delta. Metrics of the same
-    visitors may depend on each other in any way. The same holds for the intervals of the lifts
-    in a report: all of them hold together with probability at least ``1 - delta``.
+    probability at most ``delta / m``. A guardrail gives each of its n_arms - 1 arms the share
+    ``delta / (m (n_arms - 1))``. An arm whose loss is below the margin can only be wrongly harmed,
+    and an arm whose loss is above it only wrongly safe. Either has at most this probability. The
+    sum over arms and metrics is at most delta. Metrics of the same visitors may depend on each
+    other in any way. The intervals of the lifts in a report are another family: all of them hold
+    together with probability at least ``1 - delta``.
 
     The split of visits may depend on all results so far, as in `CountRace`.
 
     *Cost of a metric.* The threshold of the wealth grows by the factor m. With three metrics
     instead of one, a test takes about a fifth longer.
 
-    *Crashes.* Metrics are recorded one after the other. After a crash, repeat the call: what is
-    recorded does not change, and the rest is added. The same if a call is refused for one metric.
+    *Crashes.* Metrics are recorded one after the other. After a crash, repeat the call: it
+    adds the counts that are missing. The same if a call is refused for one metric.
 
     **Threads.** Several processes and threads may use one test at once, as with `WebTest`.
 
@@ -233,7 +233,7 @@ class Metrics:
         counts : dict of dict
             By metric and arm, as in `WebTest.tell_counts`: visitors and successes of a
             conversion, or visitors, sum and sum of squares of values. Visitors without a value
-            count, with 0. A metric that is not named may be told later, under the same key.
+            count, with 0. A metric that is not named may be reported later, under the same key.
         key : str
             Name of the batch, such as a day. A call may be repeated.
         cumulative, repeated, who

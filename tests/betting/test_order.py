@@ -1,4 +1,4 @@
-"""`BettingRace(order=)`: an order of the items that the caller drew."""
+"""`BettingRace.in_order`: an order of the items that the caller drew."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_items_are_read_in_the_given_order(options):
     """It is the race that drew the same order itself, and the race of the table in that order."""
     drawn = pb.BettingRace(4, 300, value_range=(0, 1), rng=7, **options)
     order = drawn.get_state()["order"]
-    given = pb.BettingRace(4, 300, value_range=(0, 1), order=order, **options)
+    given = pb.BettingRace.in_order(4, order, value_range=(0, 1), **options)
     assert given.get_state()["order"].tolist() == order.tolist()
     read = finished(given, SCORES)
     assert read == order[:len(read)].tolist() == finished(drawn, SCORES)
@@ -35,19 +35,23 @@ def test_items_are_read_in_the_given_order(options):
 
 def test_order_is_copied():
     order = np.arange(300)[::-1].copy()
-    race = pb.BettingRace(4, 300, value_range=(0, 1), order=order)
+    race = pb.BettingRace.in_order(4, order, value_range=(0, 1))
     order[:] = 0
     assert race.ask()[1].max() == 299 and len(finished(race, SCORES)) > 3
 
 
-@pytest.mark.parametrize("options, words", [
-    ({"order": [0, 1, 1]}, "order must be a permutation of the 3 items"),
-    ({"order": [0, 1]}, "order must be a permutation of the 3 items"),
-    ({"order": [0.5, 1, 2]}, "order must be a permutation of the 3 items"),
-    ({"order": [1, 2, 3]}, "order must be a permutation of the 3 items"),
-    ({"order": np.nan}, "order"),
-    ({"order": [0, 1, 2], "weights": [1, 2, 3]}, "weighted items"),
-    ({"order": [0, 1, 2], "n_items": None}, "endless stream")])
-def test_bad_orders_are_refused(options, words):
+@pytest.mark.parametrize("order, words", [
+    ([0, 1, 1], "order must be a permutation of its 3 items"),
+    ([0.5, 1, 2], "order must be a permutation"), ([1, 2, 3], "order must be a permutation"),
+    ([[0, 1]], "order must be a permutation"), (np.nan, "order must be"),
+    (np.ma.array([0, 1, 2], mask=[0, 1, 0]), "order must not be masked"), ([], "n_items")])
+def test_bad_orders_are_refused(order, words):
     with pytest.raises(ValueError, match=words):
-        pb.BettingRace(**{"n_arms": 2, "n_items": 3, "value_range": (0, 1), **options})
+        pb.BettingRace.in_order(2, order, value_range=(0, 1))
+
+
+def test_options_that_determine_the_order_are_refused():
+    with pytest.raises(ValueError, match="weights must be left out if the order is given"):
+        pb.BettingRace.in_order(2, [0, 1, 2], value_range=(0, 1), weights=[1, 2, 3])
+    with pytest.raises(TypeError, match="n_items"):
+        pb.BettingRace.in_order(2, [0, 1, 2], value_range=(0, 1), n_items=3)

@@ -130,7 +130,9 @@ DRIVERS = {
     pb.environments.LogisticEvidence: {"log_likelihood": lambda one, h: one.log_likelihood(
         h([0.5]))},
     pb.environments.CIRCaplet: {"paths": lambda one, h: one.paths(h([0, 1, 1]), 1)},
-    pb.BettingRace: {"tell": race_told, "from_state": state_of},
+    pb.BettingRace: {"tell": race_told, "from_state": state_of,
+                     "in_order": lambda one, h: pb.BettingRace.in_order(
+                         2, h([2, 0, 1]), value_range=(0, 1))},
     pb.BettingThreshold: {"tell": race_told, "from_state": state_of},
     pb.BudgetRace: {"tell": race_told, "from_state": state_of},
     pb.evaluation.RunningVerdict: {

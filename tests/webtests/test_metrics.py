@@ -42,7 +42,7 @@ def wealth(rail):
 
 
 def test_each_metric_is_its_own_test_at_its_share_of_delta():
-    """The references are races and a guardrail that are told the same batches."""
+    """The references are races and a guardrail that receive the same batches."""
     test = Metrics.create(":memory:", THREE, ARMS, delta=0.06)
     races = {"sales": pb.CountRace(2, delta=0.02),
              "revenue": pb.CountRace(2, delta=0.02, value_range=(0, 60))}
@@ -207,7 +207,7 @@ def test_the_report_shows_goals_and_guardrails(tmp_path):
     assert "sales: new won, but it is harmed: see errors" in page.text
     assert (f"new won: {100 * means['sales'][1]:.3g} % against {100 * means['sales'][0]:.3g} %"
             in page.text)
-    assert "at least 95 %, every winner, every harm and every range" in page.text
+    assert "at least 95 %, every winner and every harm on this page is right" in page.text
     rail = [row for row in page.rows if row[:2] == ["errors", "new"]][0]
     gap = means["errors"][1] - means["errors"][0]
     assert rail[3:] == [f"+{100 * gap:.3g} points", "1 points more", "harmed"]
