@@ -43,6 +43,31 @@ def test_result_states_runs_options_and_times(shared, tmp_path):
                                               "--data cora_citations.tsv")
 
 
+def test_plot_is_small_and_states_its_size(shared, tmp_path):
+    figures, run = shared
+    drawing = pytest.importorskip("pybandit._shared.drawing")
+    pytest.importorskip("matplotlib")
+    for options, size in (["--quick"], "small version, 5 runs"), (["--runs", "7"], "7 runs"):
+        path = tmp_path / "plot.png"
+        figure = figures.Figure("A title.\n", runs=(50, 5), arguments=[*options, "--save",
+                                                                       str(path)])
+        plot, ((axis,),) = drawing.new_figure(9.0, 5.0)
+        axis.plot([0, 1], [0, 1])
+        figure.end(lambda plot=plot: plot)
+        assert run.comment_of(path) == size
+        drawing.save(plot, tmp_path / "large.png")
+        assert path.stat().st_size < (tmp_path / "large.png").stat().st_size
+        assert run.comment_of(tmp_path / "large.png") == ""
+
+
+def test_plots_of_the_page_are_small_and_complete():
+    folder = PAPERS.parents[1] / "docs" / "images" / "papers"
+    assert {path.stem for path in folder.glob("*.png")} == {
+        f"{path.parent.name}_{path.stem}" for kind in ("figure", "table", "section", "appendix")
+        for path in PAPERS.glob(f"*/{kind}_*.py")}
+    assert max(path.stat().st_size for path in folder.glob("*.png")) < 60_000
+
+
 def test_options_after_two_dashes_reach_the_script(shared, tmp_path):
     _, run = shared
     kept = tmp_path / "kept.json"

@@ -178,13 +178,29 @@ def page(kept, quick):
         lines += [f"| {name_of(Path(script))} | {claim['statement']} | {claim['paper']} | "
                   f"{claim['here']} |".replace("\n", " ") for claim in result["claims"]
                   if not claim["sign"] or claim["size"] is False]
-    drawn = [script for script in kept if (ROOT / plot_of(Path(script))).exists()]
-    if drawn:
-        lines += ["", "## Plots", ""]
-    for script in drawn:
-        lines += [f"![{kept[script]['title']}](../images/papers/{plot_of(Path(script)).name})", "",
-                  f"*{kept[script]['title']}*", ""]
+    lines += ["", "## Plots", "", *plots({**quick, **kept})]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def plots(results):
+    """Return the lines with the plots of results, and captions."""
+    lines = []
+    for script, result in sorted(results.items()):
+        plot = plot_of(Path(script))
+        if (ROOT / plot).exists():
+            size = comment_of(ROOT / plot)
+            caption = f"{result['title']} {size[:1].upper() + size[1:]}".strip().rstrip(".")
+            lines += [f"![{result['title']}](../images/papers/{plot.name})", "", f"*{caption}.*",
+                      ""]
+    return lines
+
+
+def comment_of(path):
+    """Return the comment in a PNG, which `figures.save_plot` writes, or ""."""
+    data = path.read_bytes()
+    length, found, rest = data.partition(b"tEXtComment\0")
+    size = int.from_bytes(length[-4:], "big") - len(b"Comment\0")
+    return rest[:size].decode("latin-1") if found else ""
 
 
 def duration(results):
