@@ -48,12 +48,12 @@ def test_deviation_is_the_printed_one():
 
 
 def test_means_keep_the_deviation_at_all_times():
-    """The promise 1 - 6 omega^2 is .76; without the iterated logarithm's log2 it would fail."""
+    """With omega = .2 at most .24 of the sequences leave it; more leave a quarter of it."""
     rng, n = np.random.default_rng(1), np.arange(1, 2001)
     means = np.abs(rng.normal(0.0, 0.5, (2000, n.size)).cumsum(axis=1) / n)
     outside = (means > pb.bounds.batch_racing_deviation(n, 0.2)).any(axis=1).mean()
     assert outside <= 6 * 0.2**2
-    small = (means > 0.35 * pb.bounds.batch_racing_deviation(n, 0.2)).any(axis=1).mean()
+    small = (means > 0.25 * pb.bounds.batch_racing_deviation(n, 0.2)).any(axis=1).mean()
     assert small > 6 * 0.2**2
 
 
