@@ -53,6 +53,15 @@ static inline int64_t choose(bits *bits, int64_t *permutation, int64_t size, int
     return chosen;
 }
 
+/* Draws `n` indices by this shuffle; returns their sum, so that none is left out. */
+int64_t limit_shuffle(bits *bits, int64_t *permutation, int64_t size, int64_t n)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += choose(bits, permutation, size, i);
+    return sum;
+}
+
 /* Draws `n` indices by this shuffle, and adds up each row. */
 void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
                              const double *matrix, int64_t n, double *sum, double *square)

@@ -20,6 +20,7 @@ array([0.271, 0.071, 0.021])
 
 from pybandit.policies.batch.theory import (
     batch_racing_batches,
+    batch_racing_deviation,
     batch_racing_pulls,
     batch_sar_error,
 )
@@ -46,7 +47,8 @@ from pybandit.racing.b_normal import (
 )
 from pybandit.racing.half_widths import empirical_bernstein_serfling, normal, student
 
-__all__ = ["b_normal", "batch_racing_batches", "batch_racing_pulls", "batch_sar_error",
+__all__ = ["b_normal", "batch_racing_batches", "batch_racing_deviation", "batch_racing_pulls",
+           "batch_sar_error",
            "bayes_gap_error", "bernoulli_regret_rate", "boundary",
            "crossing_probability", "empirical_bernstein_serfling",
            "halving_least_pulls", "kl_ucb", "kl_variance", "normal",

@@ -163,6 +163,7 @@ KINDS = {
 }
 BOUNDS = {
     pb.bounds.batch_racing_batches: dict(means=[0.9, 0.1], batch_size=4),
+    pb.bounds.batch_racing_deviation: dict(n=5, omega=0.05),
     pb.bounds.batch_racing_pulls: dict(means=[0.9, 0.1]),
     pb.bounds.batch_sar_error: dict(means=[0.9, 0.1], batch_size=4, max_batches=100),
     pb.bounds.bayes_gap_error: dict(means=[0.9, 0.1], budget=10, noise_std=0.1),

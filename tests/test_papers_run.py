@@ -43,6 +43,31 @@ def test_result_states_runs_options_and_times(shared, tmp_path):
                                               "--data cora_citations.tsv")
 
 
+def test_plot_is_small_and_states_its_size(shared, tmp_path):
+    figures, run = shared
+    drawing = pytest.importorskip("pybandit._shared.drawing")
+    pytest.importorskip("matplotlib")
+    for options, size in (["--quick"], "small version, 5 runs"), (["--runs", "7"], "7 runs"):
+        path = tmp_path / "plot.png"
+        figure = figures.Figure("A title.\n", runs=(50, 5), arguments=[*options, "--save",
+                                                                       str(path)])
+        plot, ((axis,),) = drawing.new_figure(9.0, 5.0)
+        axis.plot([0, 1], [0, 1])
+        figure.end(lambda plot=plot: plot)
+        assert run.comment_of(path) == size
+        drawing.save(plot, tmp_path / "large.png")
+        assert path.stat().st_size < (tmp_path / "large.png").stat().st_size
+        assert run.comment_of(tmp_path / "large.png") == ""
+
+
+def test_plots_of_the_page_are_small_and_complete():
+    folder = PAPERS.parents[1] / "docs" / "images" / "papers"
+    assert {path.stem for path in folder.glob("*.png")} == {
+        f"{path.parent.name}_{path.stem}" for kind in ("figure", "table", "section", "appendix")
+        for path in PAPERS.glob(f"*/{kind}_*.py")}
+    assert max(path.stat().st_size for path in folder.glob("*.png")) < 60_000
+
+
 def test_options_after_two_dashes_reach_the_script(shared, tmp_path):
     _, run = shared
     kept = tmp_path / "kept.json"
@@ -60,3 +85,52 @@ def test_page_lists_scripts_that_were_not_run(shared):
     (line,) = (line for line in run.page(kept, quick).splitlines() if line.startswith("Only run"))
     assert "`examples/papers/jun2016/table_1.py`" in line
     assert "lalitha2023" not in line
+
+
+def test_every_script_with_data_has_the_name_of_its_file(shared):
+    """A kept run with ``-- --data FILE`` needs the name for its command."""
+    _, run = shared
+    with_data = {str(path) for path in run.scripts()
+                 if "data=" in (PAPERS / path).read_text()}
+    assert set(run.DATA) == with_data
+    for script in with_data:
+        assert run.command_of(script, {"data": True}).endswith(f"--data {run.DATA[script]}")
+
+
+def test_paper_passes_the_options_of_the_papers_size(shared, tmp_path, monkeypatch):
+    _, run = shared
+    assert set(run.OPTIONS_OF_PAPER) <= {str(path) for path in run.scripts()}
+    calls = []
+
+    def record(command, **options):
+        calls.append((command, options["timeout"]))
+        return run.subprocess.CompletedProcess(command, 1, "", "")
+
+    monkeypatch.setattr(run.subprocess, "run", record)
+    for size in (), ("--full",), ("--paper",):
+        run.main(["neufeld2014/figure_2", *size, "--", "--seed", "3"])
+    (quick, limit), (full, _), (paper, none) = ((command[2:], end) for command, end in calls)
+    assert quick[:3] == ["--quick", "--seed", "3"] and limit == 600
+    assert full[:2] == ["--seed", "3"] and "--runs" not in full
+    assert paper[:4] == ["--runs", "1000", "--seed", "3"] and none is None
+
+
+@pytest.mark.parametrize("script", ["chen2016/figure_1", "neufeld2014/figure_1"])
+def test_options_of_the_papers_size_exist(shared, script):
+    """Each script accepts its options, as ``--help`` shows."""
+    _, run = shared
+    found = run.subprocess.run([run.sys.executable, str(PAPERS / f"{script}.py"), "--help"],
+                               capture_output=True, text=True, check=True).stdout
+    for option in run.OPTIONS_OF_PAPER[f"{script}.py"]:
+        assert not option.startswith("--") or option in found
+
+
+def test_time_by_the_clock_is_that_of_one_run_of_all_scripts(shared):
+    _, run = shared
+    results = {name: {"processor_seconds": 30.0, "together": 90.0} for name in "ab"}
+    assert run.duration(results) == ("60 s of processor time, 1.5 minutes by the clock on two "
+                                     "cores")
+    results["a"]["together"] = 60.0
+    assert run.duration(results) == "60 s of processor time"
+    del results["a"]["together"], results["b"]["together"]
+    assert run.duration(results) == "60 s of processor time"

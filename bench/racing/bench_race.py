@@ -134,10 +134,15 @@ def test_against_exact_sampling(timed, limits, population, case, role):
 
 
 @pytest.mark.parametrize("size", [4096, 100_000])
-@pytest.mark.parametrize("kind", ["permutation", "rejection", "blocks", "keyed"])
-def test_index_streams(timed, size, kind):
-    """Time per index, if half of the population is drawn."""
+@pytest.mark.parametrize("kind", ["bare shuffle", "permutation", "rejection", "blocks", "keyed"])
+def test_index_streams(timed, limits, size, kind):
+    """Time per index, if half of the population is drawn; the limit is a Fisher-Yates prefix."""
     rng = np.random.default_rng(5)
+    if kind == "bare shuffle":
+        permutation = np.arange(size)
+        timed(f"index of {size}", kind, lambda: limits.limit_shuffle(
+            bits_of(rng), pointer(permutation), i64(size), i64(size // 2)), per=size // 2)
+        return
     stream = Subsample(kind, size, 64 if kind == "blocks" else 1)
 
     def draw():

@@ -85,6 +85,12 @@ class Figure:
         self._start = time.perf_counter()
         print(self.title)
 
+    def _size(self):
+        """Return the size of this run as text for the caption of its plot."""
+        runs = getattr(self, "runs", None)
+        return ", ".join(text for text in ("small version" * self.quick,
+                                           f"{runs:,} runs" if runs else "") if text)
+
     def claim(self, statement, paper, here, sign, size=None):
         """Compare one statement of the paper, given without its full stop, with ours."""
         self._claims.append(Claim(statement, str(paper), str(here), bool(sign),
@@ -98,8 +104,7 @@ class Figure:
             print(claim.line())
         print(f"{seconds:.0f} s, {processor:.0f} s of processor time")
         if self.save and draw is not None:
-            from pybandit._shared import drawing
-            drawing.save(draw(), self.save)
+            save_plot(draw(), self.save, self._size())
             print(f"plot: {self.save}")
         if self._json:
             self._json.write_text(json.dumps({
@@ -107,6 +112,20 @@ class Figure:
                 "seconds": round(seconds, 1), "processor_seconds": round(processor, 1),
                 "data": self.data is not None,
                 "claims": [claim._asdict() for claim in self._claims]}, indent=1))
+
+
+def save_plot(plot, path, size):
+    """Save a plot. A PNG gets 64 colours, which makes it small, and `size` as its comment."""
+    from pybandit._shared import drawing
+    drawing.save(plot, path)
+    if path.suffix == ".png":
+        from PIL import Image
+        from PIL.PngImagePlugin import PngInfo
+        comment = PngInfo()
+        comment.add_text("Comment", size)
+        with Image.open(path) as image:
+            small = image.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        small.save(path, optimize=True, pnginfo=comment)
 
 
 def near(value, printed, within):

@@ -74,7 +74,7 @@ class RacingMetropolis:
 
     A proposal x' is accepted if sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))), where
     d_n = log p(y_n|x') - log p(y_n|x) and u is uniform. `accept` decides this (Chen &
-    Ghahramani 2016, Sec. 3.3). A test errs with a probability of about `delta` if the d_n are
+    Ghahramani 2016, Sec. 4). A test errs with a probability of about `delta` if the d_n are
     near normal. Otherwise the error has no bound, however small delta is: use
     `BettingBound` with a range for a guarantee.
 

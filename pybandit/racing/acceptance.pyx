@@ -1,4 +1,4 @@
-"""Metropolis-Hastings tests by racing: Chen & Ghahramani 2016, Sec. 3.3.
+"""Metropolis-Hastings tests by racing: Chen & Ghahramani 2016, Sec. 4.
 
 A proposal is accepted if N log ratios sum to more than a threshold. The test is a race of
 two states without Gumbel noise: apart from the order of the factors, the uniform number in
@@ -90,7 +90,7 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
     This is the Metropolis-Hastings test for a posterior with N data points. A proposal x' is
     accepted if ``sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x')))``, where
     ``d_n = log p(y_n|x') - log p(y_n|x)`` and u is uniform on (0, 1]
-    (Chen & Ghahramani 2016, Sec. 3.3; the threshold is N psi in their notation).
+    (Chen & Ghahramani 2016, Sec. 4; the threshold is N psi in their notation).
 
     Parameters
     ----------

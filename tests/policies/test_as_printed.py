@@ -19,7 +19,7 @@ class Floors(batch.BatchSAR):
 
     def stage_pulls(self):
         n_left, tail = len(self.alive), range(self.n_tilde + 1, self.n + 1)
-        spare = (self.b * self.B - sum(self.b // i for i in tail)
+        spare = (self.b * self.B - sum(-(-self.b // i) for i in tail)
                  - (self.b + self.n_tilde * self.r_tilde + self.n))
         shares = Fraction(self.n_tilde, 2) + sum(Fraction(1, i) for i in tail)
         return math.ceil(spare / shares / (n_left if n_left > self.n_tilde else 2))

@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 of Jun et al. 2016: printed digits, a direct transcription, simulation."""
+"""Lemma 1 and both theorems of Jun et al. 2016: printed digits, transcriptions, simulation."""
 
 import math
 
@@ -34,6 +34,39 @@ def transcribed_error(means, k, b, r, n_batches):
     hardness = (kept / 2 + sum(1 / i for i in range(kept + 1, n + 1))) / b * hardest
     spent = sum(math.ceil(b / i) for i in range(kept + 1, n + 1))
     return 2 * n**2 * math.exp(-(n_batches - spent / b - c1 / b) / (8 * hardness))
+
+
+def test_deviation_is_the_printed_one():
+    """Eq. 1 divided by the number of rewards, for the scale 1/2 of rewards in [0, 1]."""
+    n, omega = np.array([1, 2, 7, 1000, 10**9]), np.array([[0.4], [0.05], [1e-300]])
+    printed = 4 * 0.5 * np.sqrt(n * np.log(np.log2(2 * n) / omega)) / n
+    found = pb.bounds.batch_racing_deviation(n, omega)
+    np.testing.assert_allclose(found, printed, rtol=1e-14)
+    np.testing.assert_allclose(pb.bounds.batch_racing_deviation(n, omega, noise_std=3.0),
+                               6 * printed, rtol=1e-14)
+    assert isinstance(pb.bounds.batch_racing_deviation(5, 0.1), float)
+
+
+def test_means_keep_the_deviation_at_all_times():
+    """With omega = .2 at most .24 of the sequences leave it; more leave a quarter of it."""
+    rng, n = np.random.default_rng(1), np.arange(1, 2001)
+    means = np.abs(rng.normal(0.0, 0.5, (2000, n.size)).cumsum(axis=1) / n)
+    outside = (means > pb.bounds.batch_racing_deviation(n, 0.2)).any(axis=1).mean()
+    assert outside <= 6 * 0.2**2
+    small = (means > 0.25 * pb.bounds.batch_racing_deviation(n, 0.2)).any(axis=1).mean()
+    assert small > 6 * 0.2**2
+
+
+def test_race_decides_at_the_deviation():
+    """Rewards 1 and 0: `BatchRacing` ends at the first n with twice the deviation below 1."""
+    for delta in 0.3, 0.01:
+        policy = pb.policies.BatchRacing(2, 1, delta=delta, batch_size=2, max_repeats=1)
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, 1.0 - arms)
+        n = np.arange(1, 1000)
+        apart = 2 * pb.bounds.batch_racing_deviation(n, (delta / 12) ** 0.5) < 1
+        assert policy.n_batches == n[apart.argmax()] > 10
 
 
 @pytest.mark.parametrize("sizes", PRINTED)
@@ -100,6 +133,9 @@ def test_errors_stay_below_theorem_2():
     (lambda: pb.bounds.batch_racing_pulls([0.5]), r"at least two arms; got shape \(1,\)"),
     (lambda: pb.bounds.batch_racing_pulls([0.5, 0.2], 2), "k must be"),
     (lambda: pb.bounds.batch_racing_batches([0.5, 0.2], batch_size=0), "batch_size must be"),
+    (lambda: pb.bounds.batch_racing_deviation([3, 0], 0.1), "n must be finite and at least 1"),
+    (lambda: pb.bounds.batch_racing_deviation(3, 0.41), r"omega must be in \(0, sqrt"),
+    (lambda: pb.bounds.batch_racing_deviation(3, 0.1, noise_std=0), "noise_std must be finite"),
     (lambda: pb.bounds.batch_sar_error([0.5, 0.2], batch_size=2, max_repeats=3, max_batches=9),
      "max_repeats must be"),
 ])

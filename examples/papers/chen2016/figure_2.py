@@ -20,15 +20,14 @@ import time
 import numpy as np
 from arch_chain import GIBBS, METROPOLIS, Chain
 from arch_model import Arms, Model, Returns, load
-from setting import ORDERS, Figure, near
+from setting import ARCH_BATCH, ORDERS, Figure, near
 
 from pybandit._shared import drawing
 from pybandit._shared.intervals import wilson_interval
 
-BATCH = 400  # rows of a stochastic gradient
 KINDS = {"exact": {"racing": False},
-         "normal": {"racing": True, "batch": BATCH, "bound": "normal"},
-         "student": {"racing": True, "batch": BATCH, "bound": "student"}}
+         "normal": {"racing": True, "batch": ARCH_BATCH, "bound": "normal"},
+         "student": {"racing": True, "batch": ARCH_BATCH, "bound": "student"}}
 LOOKS = {"exact": ("-", "#6b7280", 0.1), "normal": ("--", "#d9541e", -0.1),
          "student": (":", "#2563eb", 0.0)}
 PAPER = {GIBBS: 4e-4, METROPOLIS: 2e-3}  # share of wrong decisions

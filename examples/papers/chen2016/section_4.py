@@ -25,14 +25,12 @@ bound of this library corrects skewness ("student").
 
 import numpy as np
 from scipy.special import ndtr, stdtr
-from setting import FIRST_LOOK, N_FACTORS, Figure
+from setting import FIRST_LOOK, GAPS, N_FACTORS, POWER, RATIOS, Figure
+from setting import TEST_DELTA as DELTA
 
 import pybandit as pb
 from pybandit._shared import drawing
 
-DELTA, POWER = 0.05, 2
-GAPS = (0.001, 0.003, 0.01, 0.03, 0.1)
-RATIOS = ("normal", "lognormal")
 NORMAL, EBS, STUDENT = "Racing-Normal", "Racing-EBS", "student (default)"
 KORATTIKARA, SMALL_BATCHES, BARDENET = "Korattikara, m = 500", "Korattikara, m = 50", "Bardenet"
 CALIBRATED = "Korattikara, corrected"

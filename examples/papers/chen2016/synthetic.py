@@ -107,6 +107,12 @@ def ratio(shares, others):
     return shares[:n].mean() / others[:n].mean()
 
 
+def draws_of_lil(rows):
+    """Return the number of draws of lil'UCB in each cell, in brackets: the others have more."""
+    (n,) = {row["n"] for row in rows if row["algorithm"] == LIL}
+    return f"(lil'UCB: {n:,} draws a cell)"
+
+
 def cell(distribution, sigma, delta):
     return f"{distribution}, sigma {sigma:g}, delta {delta:g}"
 
@@ -119,10 +125,12 @@ def claim_reads(figure, rows):
     elsewhere = [key for key in worse if key[:2] != ("uniform", 1e-5)]
     figure.claim("Racing-Normal reads least except at sigma 1e-5 with uniform rewards",
                  "all other cells", f"{len(normal) - len(worse)} of {len(normal)} cells; not in "
-                 + ("; ".join(cell(*key) for key in worse) or "none"), not elsewhere)
+                 + ("; ".join(cell(*key) for key in worse) or "none")
+                 + f" {draws_of_lil(rows)}", not elsewhere)
     ratios = [least[key] for key in normal if key[1] == 1e-4]
     figure.claim("and requires much fewer rewards (sigma 1e-4)", "no number",
-                 f"{min(ratios):.1f} to {max(ratios):.1f} times fewer", min(ratios) > 1)
+                 f"{min(ratios):.1f} to {max(ratios):.1f} times fewer {draws_of_lil(rows)}",
+                 min(ratios) > 1)
 
 
 def above_delta(rows):
@@ -171,7 +179,13 @@ def claim_reference(figure, rows):
 
 def draw(rows):
     """Plot errors (top) and shares read (bottom) against delta, one column per sigma."""
-    figure, axes = new_figure(11.0, 6.0, 2, len(SIGMAS), sharex=True, sharey="row")
+    figure, axes = new_figure(9.0, 5.0, 2, len(SIGMAS), sharex=True, sharey="row")
+    draw_races(axes, rows)
+    return figure
+
+
+def draw_races(axes, rows):
+    """Plot the races into axes of shape (2, sigmas)."""
     colours = dict(zip((NORMAL, EBS, LIL), COLOURS, strict=False))
     markers = dict(zip(DISTRIBUTIONS, "xos", strict=True))
     for column, sigma in zip(axes.T, SIGMAS, strict=True):
@@ -199,7 +213,6 @@ def draw(rows):
     axes[0, 0].set_ylabel("wrong winners, 95 % (dotted: $\\delta$)", fontsize=9)
     axes[1, 0].set_ylabel("share of the rewards read", fontsize=9)
     axes[1, 1].legend(fontsize=6, frameon=False)
-    return figure
 
 
 def add(parser):

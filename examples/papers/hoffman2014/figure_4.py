@@ -25,11 +25,16 @@ RBF = regressors.FAMILIES.index("rbf SVM")
 
 
 def measure(arms, name, kernel, n_runs, seed):
-    """Return pulls, int64 of shape (runs, regressors), and the recommended regressors."""
+    """Return the regressor of each pull, shape (runs, T), and the recommended regressors."""
     runs = [regressors.paper_search(name, T_ALLOCATIONS, arms, kernel,
                                     np.random.default_rng((seed, T_ALLOCATIONS, i)))
             for i in range(n_runs)]
-    return np.array([pulls for pulls, _ in runs]), np.array([chosen for _, chosen in runs])
+    return np.array([fitted for fitted, _ in runs]), np.array([chosen for _, chosen in runs])
+
+
+def pulls_of(arms, fitted):
+    """Return the pulls of each regressor in each run, int64 of shape (runs, regressors)."""
+    return np.array([np.bincount(run, minlength=len(arms.candidates)) for run in fitted])
 
 
 def stuck(arms, chosen):
@@ -39,7 +44,7 @@ def stuck(arms, chosen):
 
 
 def run(arms, n_runs, seed):
-    """Print the table; return policy -> (pulls, recommended regressors)."""
+    """Print the table; return policy -> (regressor of each pull, recommended regressors)."""
     kernel = regressors.kernel_of(arms)
     print(f"{len(arms.candidates)} regressors, T = {T_ALLOCATIONS}, {n_runs} runs; the best is a "
           f"{regressors.FAMILIES[arms.family[arms.errors.argmin()]]}, {arms.errors.min():.4f}, the "
@@ -48,7 +53,8 @@ def run(arms, n_runs, seed):
           + ", ".join(regressors.FAMILIES))
     found = {}
     for name in CORRELATED:
-        found[name] = pulls, chosen = measure(arms, name, kernel, n_runs, seed)
+        found[name] = fitted, chosen = measure(arms, name, kernel, n_runs, seed)
+        pulls = pulls_of(arms, fitted)
         shares = [pulls[:, arms.family == family].sum() / pulls.sum()
                   for family in range(len(regressors.FAMILIES))]
         print(f"{name:<10}{(pulls > 0).sum(axis=1).mean():>8.1f}{pulls.max(axis=1).mean():>7.1f}"
@@ -60,7 +66,8 @@ def run(arms, n_runs, seed):
 def compare(figure, arms, found):
     """Compare the paper's statements on Figure 4."""
     share = {name: stuck(arms, chosen) for name, (_, chosen) in found.items()}
-    fitted = {name: (pulls > 0).sum(axis=1).mean() for name, (pulls, _) in found.items()}
+    fitted = {name: (pulls_of(arms, each) > 0).sum(axis=1).mean()
+              for name, (each, _) in found.items()}
     figure.claim("EI quite often gets stuck in a locally optimal radial SVM, BayesGap less",
                  "quite often", f"EI in {share['EI']:.2f} of the runs, BayesGap in "
                  f"{share['BayesGap']:.2f}", share["EI"] > max(0.1, share["BayesGap"]))
@@ -74,23 +81,31 @@ def compare(figure, arms, found):
 
 
 def draw(arms, found):
-    """Plot pulls and recommendations per run, and the errors as a black line."""
-    figure, axes = drawing.new_figure(9.0, 6.0, len(SHOWN), 1, sharex=True)
+    """Plot the pulls at each round (top), and recommendations with the errors (bottom)."""
+    figure, axes = drawing.new_figure(9.0, 5.6, 2, len(SHOWN), sharex=True, sharey="row",
+                                      height_ratios=[3, 2])
     x = np.arange(len(arms.candidates))
     edges = np.flatnonzero(np.diff(arms.family)) + 0.5
-    for axis, name in zip(axes[:, 0], SHOWN, strict=True):
-        pulls, chosen = found[name]
-        axis.bar(x, pulls.mean(axis=0), 1.0, color=drawing.COLOURS[0], label="pulls per run")
-        axis.bar(x, -np.bincount(chosen, minlength=x.size) / len(chosen), 1.0,
-                 color=drawing.RACING, label="share recommended, downwards")
-        errors = axis.twinx()
+    for (top, bottom), name in zip(axes.T, SHOWN, strict=True):
+        fitted, chosen = found[name]
+        rounds = np.array([np.bincount(at, minlength=x.size) for at in fitted.T]) / len(fitted)
+        image = top.imshow(rounds, aspect="auto", origin="lower", cmap="Blues", vmax=0.1,
+                           extent=(-0.5, x.size - 0.5, 0.5, len(rounds) + 0.5),
+                           interpolation="nearest")
+        bottom.bar(x, np.bincount(chosen, minlength=x.size) / len(chosen), 1.0,
+                   color=drawing.RACING)
+        errors = bottom.twinx()
         errors.plot(x, arms.errors, color="black", lw=0.8)
         errors.set_ylabel("error (line)", fontsize=9)
         for edge in edges:
-            axis.axvline(edge, color=drawing.DATA, lw=0.8)
-        drawing.tidy(axis, name)
-    axes[0, 0].legend(fontsize=8, frameon=False)
-    axes[-1, 0].set_xlabel("regressors: " + ", ".join(regressors.FAMILIES), fontsize=9)
+            for axis in top, bottom:
+                axis.axvline(edge, color=drawing.DATA, lw=0.8)
+        drawing.tidy(top, name)
+        drawing.tidy(bottom)
+        bottom.set_xlabel("regressors: " + ", ".join(regressors.FAMILIES), fontsize=8)
+    axes[0, 0].set_ylabel("round", fontsize=9)
+    axes[1, 0].set_ylabel("share recommended", fontsize=9)
+    figure.colorbar(image, ax=axes[0, :], label="share of runs (at most .1)")
     return figure
 
 

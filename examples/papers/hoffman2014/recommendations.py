@@ -57,12 +57,12 @@ def regrets_of_models(arms, budget, n_runs, seed):
     found = np.empty((n_runs, len(RULES) + 1))
     for i, row in enumerate(found):
         for j, rule in enumerate(RULES):  # the pulls are those of the first rule
-            pulls, arm = regressors.paper_search("BayesGap", budget, arms, kernel,
-                                                 np.random.default_rng((seed, budget, i)),
-                                                 recommendation=rule)
+            fitted, arm = regressors.paper_search("BayesGap", budget, arms, kernel,
+                                                  np.random.default_rng((seed, budget, i)),
+                                                  recommendation=rule)
             row[j] = errors[arm] - errors.min()
             if rule == "bound":
-                row[-1] = pulls[arm] == 0
+                row[-1] = arm not in fitted
     return found
 
 

@@ -187,7 +187,7 @@ def kernel_of(arms, by_value=False):
 
 
 def paper_search(name, budget, arms, kernel, rng, **options):
-    """Run a policy of the paper; return the pulls of each regressor and the recommended one.
+    """Run a policy of the paper; return the regressor of each pull and the recommended one.
 
     Each pull has a random split of the table. The regressors are in random order, so that
     ties, such as the first pull, have no favourite. The paper does not print the centre of the
@@ -201,13 +201,13 @@ def paper_search(name, budget, arms, kernel, rng, **options):
         options["rng"] = rng
     policy = correlated(name, budget, kernel=kernel[np.ix_(order, order)], noise_std=noise,
                         prior_std=means.std(), **options)
+    fitted = []
     while not policy.done:
         pulled = policy.ask()
         scores = arms.table[order[pulled], rng.integers(arms.table.shape[1])]
         policy.tell(pulled, scores - centre)
-    pulls = np.empty_like(policy.pulls)
-    pulls[order] = policy.pulls
-    return pulls, order[policy.recommend()[0]]
+        fitted.extend(order[pulled])
+    return np.array(fitted), order[policy.recommend()[0]]
 
 
 def replayed(table, candidates):

@@ -15,7 +15,12 @@ import numpy as np
 from setting import (
     BUDGETS,
     POLICIES,
+    RANK,
+    RIDGE,
+    ROUNDS,
     SETTINGS,
+    SHAPE,
+    SHAPE_QUICK,
     arms,
     closest,
     counted,
@@ -31,8 +36,6 @@ import pybandit as pb
 
 FORMAT = ("ratings as in u.data of MovieLens 100k: user, item, rating, timestamp in a line, "
           "separated by tabs (or by :: as in MovieLens 1M)")
-RANK, ROUNDS, RIDGE = 5, 10, 0.1
-SHAPE, SHAPE_QUICK = (6040, 3952), (943, 1682)  # users and movies of MovieLens 1M and 100k
 VALUES = np.arange(-400, 401) / 100  # stars less three
 BLOCK = 250  # runs whose arms are held at once
 

@@ -21,6 +21,11 @@ SETTINGS = ("A", "B")
 BUDGETS, SIZES = (1000, 2000, 5000, 10_000), (32, 40, 48, 56, 64)
 K, N, N_RUNS = 64, 5000, 5000
 
+# Section 5.2: rank of the completed ratings; sweeps and ridge per rating, which the paper does not
+# print; users and movies of MovieLens 1M, and of 100k.
+RANK, ROUNDS, RIDGE = 5, 10, 0.1
+SHAPE, SHAPE_QUICK = (6040, 3952), (943, 1682)
+
 
 def arms(n_arms, setting, rng):
     """Draw means and noise of a run; the first arm has little noise in setting A, much in B."""

@@ -13,12 +13,11 @@ Thompson sampling varies much between runs.
 """
 
 import numpy as np
-from setting import FOUR, N_REFERENCE, Figure, regret
+from setting import FOUR, N_REFERENCE, PAIRS, Figure, regret
 
 import pybandit as pb
 from pybandit._shared.drawing import COLOURS, new_figure, tidy
 
-PAIRS = (0.001, 0.006), (0.01, 0.02), (0.01, 0.05), (0.03, 0.07)
 # regrets that differ by less than this share have the same size
 NEGLIGIBLE = 0.15
 SHAPES = ("scaled Bernoulli", "uniform", "truncated normal")

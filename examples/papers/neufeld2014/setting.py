@@ -38,6 +38,9 @@ REFERENCE = {
     (0.2, 0.05): ((265, 7), (160, 5), (106, 5), (129, 5), (48.1, 5.6)),
 }
 
+# Appendix E: pairs of variances, which the paper does not print.
+PAIRS = (0.001, 0.006), (0.01, 0.02), (0.01, 0.05), (0.03, 0.07)
+
 # Section 6.2: strikes and the cap B of the rewards 1 - X^2 / B^2, which the paper does not give.
 CAPS = {0.06: 50.0, 0.07: 35.0, 0.08: 25.0}
 # n times the mean squared error at n = 10^5, by strike, from an independent implementation

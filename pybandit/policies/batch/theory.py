@@ -1,17 +1,64 @@
-"""Theorems 1 and 2 of Jun et al. 2016 as functions of the means of the arms.
+"""Lemma 1 of Jun et al. 2016, and Theorems 1 and 2 as functions of the means of the arms.
 
 Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_delta, check_in, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_delta, check_in, check_integer, plain
 from pybandit._shared.types import ArrayLike, Floats
 
-__all__ = ["batch_racing_batches", "batch_racing_pulls", "batch_sar_error"]
+__all__ = ["batch_racing_batches", "batch_racing_deviation", "batch_racing_pulls",
+           "batch_sar_error"]
+
+
+def batch_racing_deviation(n: ArrayLike, omega: ArrayLike, *, noise_std: ArrayLike = 0.5) -> Any:
+    """Return the distance D that a mean of n rewards keeps from the true mean, at all n together.
+
+    Jun et al. 2016, Lemma 1, by the law of the iterated logarithm. With probability at least ``1 -
+    6 omega^2`` no mean of the first n independent rewards is further away, for any n.
+    `BatchRacing` uses ``omega = sqrt(delta / (6 n_arms))``.
+
+    Parameters
+    ----------
+    n : array_like
+        Number of rewards, at least 1.
+    omega : array_like
+        In (0, sqrt(1/6)).
+    noise_std : array_like, default 0.5
+        Scale of sub-Gaussian rewards: half the range of bounded rewards, the standard deviation of
+        normal ones. Above 0.
+
+    Returns
+    -------
+    float or ndarray
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    ``2 noise_std sqrt(4 log(log2(2 n) / omega) / n)``; the paper has ``noise_std = 1/2``, for
+    rewards in [0, 1].
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> pb.bounds.batch_racing_deviation([10, 1000], 0.05).round(3)
+    array([1.336, 0.147])
+    """
+    n = check_in("n", n, "finite and at least 1", lambda x: np.isfinite(x) & (x >= 1))
+    omega = check_in("omega", omega, "in (0, sqrt(1/6))", lambda x: (x > 0) & (x * x < 1 / 6))
+    noise_std = check_in("noise_std", noise_std, "finite and above 0",
+                         lambda x: np.isfinite(x) & (x > 0))
+    # the difference of logarithms, because 1 / omega may overflow
+    return plain(2 * noise_std * np.sqrt(4 * (np.log(1 + np.log2(n)) - np.log(omega)) / n))
 
 
 def batch_racing_pulls(means: ArrayLike, k: int = 1, *, delta: float = 0.05) -> Floats:

@@ -17,7 +17,7 @@ extern "C" {
 
 /*
  * Sequential test of whether the sum of N log ratios d_n exceeds a threshold, as used by
- * Metropolis-Hastings and slice sampling (Chen & Ghahramani 2016, Sec. 3.3). It reads
+ * Metropolis-Hastings and slice sampling (Chen & Ghahramani 2016, Sec. 4). It reads
  * the d_n without replacement and stops at the first look that decides. Equivalent to a
  * race of two states, one of which has only rewards 0; the gap is the mean of d.
  */
