@@ -52,6 +52,13 @@ def peak_of(call):
     return result, peak, seconds
 
 
+def bound_of(x, k):
+    """Return the documented bound of the memory of k medoids of float32 rows, in bytes."""
+    n, d = x.shape
+    copies = 1.2 * x.nbytes if isinstance(x, np.ndarray) else 0.0
+    return copies + 64 * n + 16_384 * 4 * d + 8 * k * k
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measure the memory of medoids.")
     parser.add_argument("--quick", action="store_true", help="20,000 rows")
@@ -69,10 +76,8 @@ def main():
         _, peak, seconds = peak_of(lambda: medoid(x, rng=0))
         print(f"medoid: {peak / 1e6:,.1f} MB, {peak / n:.0f} bytes per row, {seconds:.1f} s")
         found, peak, seconds = peak_of(lambda: kmedoids(x, K, rng=0))
-        copies = 0.0 if options.sparse else 1.2 * x.nbytes
-        bound = copies + 64 * n + 16_384 * 4 * d + 8 * K * K
-        print(f"kmedoids: {peak / 1e6:,.1f} MB, {peak / bound:.2f} of the bound, {seconds:.1f} s, "
-              f"mean distance {found.inertia / n:.4f}")
+        print(f"kmedoids: {peak / 1e6:,.1f} MB, {peak / bound_of(x, K):.2f} of the bound, "
+              f"{seconds:.1f} s, mean distance {found.inertia / n:.4f}")
 
 
 if __name__ == "__main__":

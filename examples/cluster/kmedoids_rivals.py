@@ -139,16 +139,20 @@ def print_case(case, seeds):
               f"{len(losses)} seeds, {cpu:.3f} s{apart}", flush=True)
 
 
-def print_threads(case):
-    """Print the time on the clock of one and two threads, the least of five fits each."""
-    kind, n, d, k, metric = case
-    X, times = data(kind, n, d), {1: [], 2: []}
-    for _ in range(5):
+def thread_times(X, k, metric, rounds):
+    """Return the time on the clock of one and two threads, the least of `rounds` fits each."""
+    times = {1: [], 2: []}
+    for _ in range(rounds):
         for n_threads in times:
             start = time.perf_counter()
             pb.cluster.kmedoids(X, k, metric=metric, rng=0, n_threads=n_threads)
             times[n_threads].append(time.perf_counter() - start)
-    one, two = (min(times[n]) for n in times)
+    return [min(times[n]) for n in times]
+
+
+def print_threads(case):
+    kind, n, d, k, metric = case
+    one, two = thread_times(data(kind, n, d), k, metric, 5)
     print(f"  threads      one {one:.3f} s, two {two:.3f} s, ratio {one / two:.2f}", flush=True)
 
 
