@@ -15,7 +15,8 @@ import native
 SCRIPTS = {"mcmc/bench_chains.py": ["arviz", "numba"], "mcmc/bench_exact.py": ["arviz", "numba"],
            "mcmc/bench_gibbs.py": ["arviz", "numba"], "mcmc/bench_poisson.py": ["arviz", "numba"],
            "mcmc/bench_warmup.py": ["arviz", "numba"],
-           "betting/count_days.py": [], "cluster/medoids.py": [], "cluster/memory.py": []}
+           "betting/count_days.py": [], "cluster/medoids.py": [], "cluster/memory.py": [],
+           "cluster/goals.py": ["sklearn"]}
 
 
 @pytest.mark.skipif(not native.QUICK, reason="prints its own table: python bench/NAME.py")

@@ -4,6 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import as_array, check_integer, shown
 from pybandit.cluster._distances import Distances
+from pybandit.cluster._files import is_table, rows_of_table
 from pybandit.cluster._rows import METRICS, as_matrix, as_rows, check_metric, unit_rows
 from pybandit.racing._callbacks import as_callback
 from pybandit.racing.factors import MOST_FACTORS, Factors
@@ -15,6 +16,9 @@ WITH_TRIANGLE = {METRICS[name] for name in ("euclidean", "manhattan", "hamming")
 
 def as_distances(x, n, metric):
     """Return (`Distances`, the number of the metric, True if the triangle inequality holds)."""
+    names = None
+    if is_table(x):
+        x, names = rows_of_table(x)
     function = _function_of(x)
     if function is not None:
         if isinstance(x, Factors):
@@ -35,7 +39,7 @@ def as_distances(x, n, metric):
     number = check_metric(metric)
     if number == PRECOMPUTED:
         return Distances(as_matrix("X", x)), number, False
-    rows = as_rows("X", x, squared=number != METRICS["hamming"])
+    rows = as_rows("X", x, number != METRICS["hamming"], names)
     if number == METRICS["cosine"]:
         rows = unit_rows(rows)
     return Distances(rows, number), number, number in WITH_TRIANGLE

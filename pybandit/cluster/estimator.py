@@ -25,6 +25,7 @@ from sklearn.utils.validation import (  # noqa: E402
 
 from pybandit._shared.warn import warn  # noqa: E402
 from pybandit.cluster._estimator_base import ClusterBase  # noqa: E402
+from pybandit.cluster._frames import is_frame, refuse_missing  # noqa: E402
 from pybandit.cluster._rows import METRICS  # noqa: E402
 from pybandit.cluster._sparse import dense  # noqa: E402
 
@@ -151,6 +152,8 @@ class KMedoids(ClusterBase):
         """
         self._validate_params()
         checked = copy.copy(self)  # a failure leaves this estimator unchanged
+        if is_frame(X):
+            refuse_missing("X", X)
         X = validate_data(checked, X, accept_sparse=self._accepted(), dtype="numeric")
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -211,6 +214,8 @@ class KMedoids(ClusterBase):
 
     def _checked(self, X):
         check_is_fitted(self)
+        if is_frame(X):
+            refuse_missing("X", X)
         return validate_data(self, X, accept_sparse=self._accepted(), dtype="numeric",
                              reset=False)
 

@@ -219,9 +219,20 @@ def _scaled(weights, name):
     return np.ascontiguousarray(weights / weights.mean())
 
 
+def _refuse_missing(labels):
+    """Refuse missing values of pandas, which cannot be sorted."""
+    if hasattr(labels, "isna"):
+        is_missing = np.asarray(labels.isna(), dtype=bool)
+        if is_missing.any():
+            at = int(np.argmax(is_missing.reshape(-1)))
+            raise ValueError(f"labels must not have missing values; got one at index {at}: pass "
+                             "-1, an integer, for points without a cluster")
+
+
 def _clusters(labels, n, x):
     """Return the labels of the clusters, and the points of each, increasing."""
     in_order("labels", labels, labels_of(x), what="the index of X")
+    _refuse_missing(labels)
     values = as_array("labels", labels)
     if values.shape != (n,):
         raise ValueError(f"labels must have shape ({n},), one value per point; got "

@@ -19,7 +19,6 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.records import Record
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.cluster._assign import assign
-from pybandit.cluster._files import is_table, rows_of_table
 from pybandit.cluster._find import Question, find
 from pybandit.cluster._fit import fit
 from pybandit.cluster._sources import as_distances
@@ -186,8 +185,6 @@ def kmedoids(X: Any, n_clusters: int, *,
 def fitted(X, n_clusters, *, metric="euclidean", n=None, weights=None, init="k-medoids++",
            n_init=1, max_iter=50, tol=1e-3, rng=None, n_threads=1, report=None):
     """Check the arguments of `kmedoids` and return its result; `report` receives stages."""
-    if is_table(X):
-        X = rows_of_table(X)
     distances, number, is_metric = as_distances(X, n, metric)
     n, k = distances.n, check_integer("n_clusters", n_clusters, 1)
     if k > n:

@@ -71,7 +71,7 @@ def test_rows_are_not_copied():
     ([[1j]], TypeError, "dtype complex128"),
     ([[1, 2], [3]], TypeError, "X must be an array"),
     (np.ma.array(np.ones((2, 2)), mask=np.eye(2)), TypeError, "without masked entries"),
-    ([[0.0, 1.0], [np.nan, 2.0]], ValueError, r"X must be finite; got array\(\[nan.*in row 1"),
+    ([[0.0, 1.0], [np.nan, 2.0]], ValueError, "X must be finite; got nan in row 1, column 0"),
     ([[0.0, np.inf]], ValueError, r"in row 0"),
     ([[0.0, 1e160]], ValueError, "range of at most 1e\\+150"),
 ])
