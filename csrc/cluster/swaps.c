@@ -11,12 +11,13 @@
 WIDE static void add_gains(const pb_kmedoids *km, const double *d, int64_t slot, double *sums)
 {
     double u[PB_TILE], o[PB_TILE], moments[2] = {0.0, 0.0};
+    int lanes[PB_TILE];
     find_gains(d, km->d1 + slot, km->d2 + slot, at_slot(km->weights, slot), u, o);
     add_moments(u, moments);
     sums[0] += moments[0];
-    for (int j = 0; j < PB_TILE; j++)
-        if (o[j] > 0.0)
-            sums[1 + km->nearest[slot + j]] += o[j];
+    const int n = find_lanes(o, lanes);
+    for (int i = 0; i < n; i++)
+        sums[1 + km->nearest[slot + lanes[i]]] += o[lanes[i]];
 }
 
 pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, int64_t first, int64_t last,

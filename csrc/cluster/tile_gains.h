@@ -56,23 +56,38 @@ ALWAYS_INLINE void add_moments(const double *values, double *moments)
 enum { GROUP = 8 };  /* lanes that are skipped at once if none gains */
 
 /*
+ * Writes the lanes with o_j > 0 and returns their number. Most o_j are 0, but which ones is not
+ * predictable, so that a branch per lane would take longer than the sums.
+ */
+ALWAYS_INLINE int find_lanes(const double *o, int *lanes)
+{
+    int n = 0;
+    for (int first = 0; first < PB_TILE; first += GROUP) {
+        const vector low = LOAD(o + first), high = LOAD(o + first + LANES);
+        VECTOR(both, low L + high L);
+        if ((LANE(both, 0) + LANE(both, 1)) + (LANE(both, 2) + LANE(both, 3)) == 0.0)
+            continue;
+        for (int j = first; j < first + GROUP; j++) {
+            lanes[n] = j;
+            n += o[j] > 0.0;
+        }
+    }
+    return n;
+}
+
+/*
  * Adds o_j to sums[l] and (u_j + o_j)^2 - u_j^2 to squares[l], where l is the nearest cluster of
- * reference j. Most o_j are 0.
+ * reference j.
  */
 ALWAYS_INLINE void add_by_cluster(const double *u, const double *o, const int32_t *nearest,
                                   double *sums, double *squares)
 {
-    for (int first = 0; first < PB_TILE; first += GROUP) {
-        double any = 0.0;
-        for (int j = first; j < first + GROUP; j++)
-            any += o[j];
-        if (any == 0.0)
-            continue;
-        for (int j = first; j < first + GROUP; j++)
-            if (o[j] > 0.0) {
-                sums[nearest[j]] += o[j];
-                squares[nearest[j]] += o[j] * (2.0 * u[j] + o[j]);
-            }
+    int lanes[PB_TILE];
+    const int n = find_lanes(o, lanes);
+    for (int i = 0; i < n; i++) {
+        const int j = lanes[i];
+        sums[nearest[j]] += o[j];
+        squares[nearest[j]] += o[j] * (2.0 * u[j] + o[j]);
     }
 }
 

@@ -5,8 +5,7 @@
  */
 #include "pybandit/cluster/trials.h"
 
-#include <stddef.h>
-
+#include "../_shared/minimum.h"
 #include "nearest.h"
 
 static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
@@ -18,37 +17,65 @@ static int is_open(pb_swap_decision decision)
 
 static int needs_own(const pb_swap_trial *t) { return t->own_tiles < tiles_of(t->n_own); }
 
-/*
- * Returns the next tile to read, or NULL if no estimate is open: of a stratum if a candidate
- * needs one, else the first one of the mixed sample that a candidate needs. In this order most
- * candidates are ready when a tile of the mixed sample is read.
- */
-static const pb_tile *next_tile(const pb_kmedoids *km, const pb_swap_trial *trials,
-                                const pb_swap_decision *decisions, int64_t n)
+enum { NO_TILE = INT64_MAX };
+
+/* Number of the tile that a candidate needs next: tiles of the strata come before mixed ones. */
+static int64_t next_tile(const pb_kmedoids *km, const pb_swap_trial *t)
 {
-    int64_t first = -1;
-    for (int64_t i = 0; i < n; i++) {
-        if (!is_open(decisions[i]))
-            continue;
-        const pb_swap_trial *const t = trials + i;
-        if (needs_own(t))
-            return km->tiles + km->starts[t->stratum] + t->own_tiles;
-        if (first < 0 || t->mixed_tiles < first)
-            first = t->mixed_tiles;
-    }
-    return first < 0 ? NULL : km->mixed_tiles + first;
+    return needs_own(t) ? km->starts[t->stratum] + t->own_tiles : km->n_tiles + t->mixed_tiles;
 }
 
-/* Returns 1 if this is the tile that the candidate needs next. */
-static int needs(const pb_kmedoids *km, const pb_swap_trial *t, const pb_tile *tile)
+/*
+ * Candidates whose estimates are open, by increasing row, and the tiles that they need. Tiles are
+ * kept apart from the trials, which do not fit into a core's first cache.
+ */
+typedef struct {
+    int64_t *candidates, *tiles, n;
+} open_trials;
+
+static void open_all(open_trials *open, const pb_kmedoids *km, const pb_swap_trial *trials,
+                     const pb_swap_decision *decisions, int64_t n, const int64_t *by_row)
 {
-    return needs_own(t) ? tile == km->tiles + km->starts[t->stratum] + t->own_tiles
-                        : tile == km->mixed_tiles + t->mixed_tiles;
+    open->n = 0;
+    for (int64_t at = 0; at < n; at++) {
+        const int64_t i = by_row[at];
+        if (!is_open(decisions[i]))
+            continue;
+        open->candidates[open->n] = i;
+        open->tiles[open->n++] = next_tile(km, trials + i);
+    }
+}
+
+/*
+ * Writes the positions in `open` of the candidates that need the first tile, and returns their
+ * number. In this order most candidates are ready when a tile of the mixed sample is read.
+ */
+static int64_t find_group(const open_trials *open, int64_t *group)
+{
+    int64_t first = NO_TILE, size = 0;
+    for (int64_t at = 0; at < open->n; at++)
+        first = minimum(first, open->tiles[at]);
+    for (int64_t at = 0; at < open->n; at++) {
+        group[size] = at;
+        size += open->tiles[at] == first;
+    }
+    return size;
+}
+
+/* Removes the candidates that need no tile. */
+static void compact(open_trials *open)
+{
+    int64_t n = 0;
+    for (int64_t at = 0; at < open->n; at++) {
+        open->candidates[n] = open->candidates[at];
+        open->tiles[n] = open->tiles[at];
+        n += open->tiles[at] != NO_TILE;
+    }
+    open->n = n;
 }
 
 static pb_status read_together(const pb_kmedoids *km, const pb_tile *tile,
-                               const pb_swap_trial *trials, const int64_t *group, int64_t n,
-                               pb_tile *scratch, int64_t *rows, double *out)
+                               int64_t n, pb_tile *scratch, const int64_t *rows, double *out)
 {
     double *const memory = scratch->memory;
     *scratch = *tile;
@@ -56,8 +83,6 @@ static pb_status read_together(const pb_kmedoids *km, const pb_tile *tile,
         scratch->memory = memory;
         pb_tile_fill(scratch, &km->distances);
     }
-    for (int64_t i = 0; i < n; i++)
-        rows[i] = trials[group[i]].row;
     const pb_status status = pb_tile_read(scratch, &km->distances, rows, n, out);
     scratch->memory = memory;
     return status;
@@ -81,24 +106,29 @@ pb_status pb_swap_try_many(const pb_kmedoids *km, pb_swap_trial *trials,
                            pb_swap_decision *decisions, int64_t n, const int64_t *by_row,
                            pb_tile *scratch, int64_t *group, int64_t *rows, double *out)
 {
+    open_trials open = {group + n, group + 2 * n, 0};
     for (int64_t i = 0; i < n; i++)
         trials[i].n_read = 0;
-    for (;;) {
-        const pb_tile *const tile = next_tile(km, trials, decisions, n);
-        if (!tile)
-            return PB_OK;
-        int64_t size = 0;
-        for (int64_t at = 0; at < n; at++) {
-            const int64_t i = by_row[at];
-            if (is_open(decisions[i]) && needs(km, trials + i, tile))
-                group[size++] = i;
-        }
-        const pb_status status = read_together(km, tile, trials, group, size, scratch, rows, out);
+    open_all(&open, km, trials, decisions, n, by_row);
+    while (open.n) {
+        const int64_t size = find_group(&open, group);
+        const int64_t number = open.tiles[group[0]];
+        for (int64_t at = 0; at < size; at++)
+            rows[at] = trials[open.candidates[group[at]]].row;
+        const pb_tile *const tile = number < km->n_tiles ? km->tiles + number
+                                                         : km->mixed_tiles + (number - km->n_tiles);
+        const pb_status status = read_together(km, tile, size, scratch, rows, out);
         if (status != PB_OK)
             return status;
+        int is_done = 0;
         for (int64_t at = 0; at < size; at++) {
-            const int64_t i = group[at];
+            const int64_t i = open.candidates[group[at]];
             decisions[i] = add(km, trials + i, decisions[i], out + at * PB_TILE);
+            open.tiles[group[at]] = is_open(decisions[i]) ? next_tile(km, trials + i) : NO_TILE;
+            is_done |= !is_open(decisions[i]);
         }
+        if (is_done)
+            compact(&open);
     }
+    return PB_OK;
 }

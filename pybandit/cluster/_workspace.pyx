@@ -33,7 +33,8 @@ cdef class Together:
         self.memory, self.out = np.empty(6 * k * n), np.zeros(n * PB_TILE)
         self.columns = np.empty(pb_tile_memory(&distances.points, n))
         self.tile.memory = &self.columns[0]
-        self.group, self.rows, self.found = np.zeros((3, n), dtype=np.int64)
+        self.group = np.zeros(3 * n, dtype=np.int64)
+        self.rows, self.found = np.zeros((2, n), dtype=np.int64)
         for i in range(n):
             self.trials[i].memory = &self.memory[6 * k * i]
 

@@ -16,7 +16,7 @@ static void equals_single_trials(void)
         const pb_kmedoids *const km = &s.km;
         pb_swap_trial trials[MANY], one = {.memory = allocate(6 * k, sizeof(double))};
         pb_swap_decision decisions[MANY], single;
-        int64_t by_row[MANY], group[MANY], rows[MANY];
+        int64_t by_row[MANY], group[3 * MANY], rows[MANY];
         double *const out = allocate(MANY * PB_TILE, sizeof(double)), d[PB_TILE];
         pb_tile scratch = {.memory = NULL};
         for (int64_t i = 0; i < MANY; i++) {

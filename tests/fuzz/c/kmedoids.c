@@ -146,7 +146,8 @@ static pb_status together(pool *p, pb_kmedoids *km, int64_t first, workspace *w)
     const int64_t n = km->n < TOGETHER ? km->n : TOGETHER, size = km->k + 1;
     pb_swap_trial trials[TOGETHER], one = {.memory = TAKE(p, 6 * km->k, double)};
     pb_swap_decision decisions[TOGETHER], alone;
-    int64_t candidates[TOGETHER], by_row[TOGETHER], group[TOGETHER], rows[TOGETHER];
+    int64_t candidates[TOGETHER], by_row[TOGETHER], group[3 * TOGETHER],
+        rows[TOGETHER];
     double d[PB_TILE], *const out = TAKE(p, n * PB_TILE, double);
     double *const memory = TAKE(p, n * 6 * km->k, double);
     double *const sums = TAKE(p, n * size, double), *const own = TAKE(p, size, double);
