@@ -53,25 +53,25 @@ ALWAYS_INLINE void add_moments(const double *values, double *moments)
     moments[1] += (LANE(square, 0) + LANE(square, 1)) + (LANE(square, 2) + LANE(square, 3));
 }
 
-enum { GROUP = 8 };  /* lanes that are skipped at once if none gains */
-
 /*
  * Writes the lanes with o_j > 0 and returns their number. Most o_j are 0, but which ones is not
- * predictable, so that a branch per lane would take longer than the sums.
+ * predictable: a branch per lane or per group of lanes would take longer than the sums.
  */
 ALWAYS_INLINE int find_lanes(const double *o, int *lanes)
 {
     int n = 0;
-    for (int first = 0; first < PB_TILE; first += GROUP) {
-        const vector low = LOAD(o + first), high = LOAD(o + first + LANES);
-        VECTOR(both, low L + high L);
-        if ((LANE(both, 0) + LANE(both, 1)) + (LANE(both, 2) + LANE(both, 3)) == 0.0)
-            continue;
-        for (int j = first; j < first + GROUP; j++) {
-            lanes[n] = j;
-            n += o[j] > 0.0;
-        }
+#ifdef HAS_VECTORS
+    mask found = {0, 0, 0, 0}, bit = {1, 2, 4, 8};
+    for (int j = 0; j < PB_TILE; j += LANES, bit <<= LANES)
+        found |= (mask)(LOAD(o + j) > ALL(0.0)) & bit;
+    for (uint64_t left = (uint64_t)ANY(found); left; left &= left - 1)
+        lanes[n++] = __builtin_ctzll(left);
+#else
+    for (int j = 0; j < PB_TILE; j++) {
+        lanes[n] = j;
+        n += o[j] > 0.0;
     }
+#endif
     return n;
 }
 
