@@ -65,6 +65,14 @@ def test_kmedoids_rivals_compares_losses(capsys):
     assert len(re.findall(r"^  threads +one [\d.]+ s, two [\d.]+ s", printed, re.M)) == 2
 
 
+def test_real_data_compares_losses(capsys):
+    pytest.importorskip("sklearn")
+    load("real_data")["main"](["--quick"])
+    printed, cost = capsys.readouterr().out, r"[\d.]+, [\d.]+ s, [\d.]+ MB"
+    assert len(re.findall(rf"^  the medoid +{cost}, row \d+", printed, re.M)) == 3
+    assert len(re.findall(rf"^  pybandit +k = \d+ +{cost}", printed, re.M)) == 3
+
+
 def test_guarantees_draw_their_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "guarantees.png"

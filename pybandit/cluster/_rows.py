@@ -42,7 +42,8 @@ def as_rows(name, values, squared=True, names=None):
         rows = as_array(name, values)
     if rows.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got {type(values).__name__} with dtype "
-                        f"{rows.dtype}{_other_than_number(rows)}")
+                        f"{rows.dtype}{_other_than_number(rows)}: metric may be a function of two "
+                        "other objects")
     if rows.ndim != 2 or not rows.size:
         raise ValueError(f"{name} must have shape (n, n_columns), both at least 1; got "
                          f"{rows.shape}")

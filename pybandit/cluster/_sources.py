@@ -76,8 +76,16 @@ def _items(x):
 def _of_pairs(metric, items):
     """Return the function of indices of a function of two rows: one call per pair."""
 
+    def number(a, b):
+        value = metric(items[a], items[b])
+        try:
+            return float(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"metric must return a number; got {shown(value)} from row {a} to row "
+                            f"{b}") from error
+
     def distance(i, j):
-        values = np.array([[metric(items[a], items[b]) for b in j] for a in i], dtype=np.float64)
+        values = np.array([[number(a, b) for b in j] for a in i])
         bad = np.argwhere(~((values >= 0) & np.isfinite(values)))
         if len(bad):
             a, b = bad[0]

@@ -85,10 +85,11 @@ class KMedoids(ClusterBase):
 
     Notes
     -----
-    Algorithm, cost and limits are those of `kmedoids`. All methods take sparse rows.
+    Algorithm, cost and limits are those of `kmedoids`. All methods take sparse rows. For a
+    metric of two objects, as strings, call `kmedoids`, or pass their matrix of distances.
 
-    A weight of 2 is not the same as a row
-    that is present twice, because samples then differ; the two have the same optimum.
+    A weight of 2 is not the same as a row that is present twice, because samples then differ; the
+    two have the same optimum.
 
     ConvergenceWarning: fewer than k different rows, or `max_iter` passes were not enough.
 

@@ -56,9 +56,10 @@ def medoid(X: Any, n: int | None = None, *, metric: str | Callable = "euclidean"
 
     Parameters
     ----------
-    X : array_like or sparse array, shape (n, n_columns), or callable, compiled function or Factors
-        Rows, of which sparse ones of SciPy are read as CSR and give the result of the same dense
-        rows; or a function of indices, ``X(i, j)``, which receives two int64 arrays and returns
+    X : array_like, data frame, sparse array, path, Blocks, callable, compiled function or Factors
+        Rows, shape (n, n_columns), of which sparse ones of SciPy are read as CSR and give the
+        result of the same dense rows; a file of Parquet, NumPy or Zarr, or `tables.Blocks`; or a
+        function of indices, ``X(i, j)``, which receives two int64 arrays and returns
         the distances of each point of i to each point of j, shape (len(i), len(j)), finite and
         at least 0. It is called for up to 1,024 by 64 points. Compiled functions have the
         signature of ``pybandit/racing/factors.h``, where factors are j and states are i.
@@ -127,7 +128,10 @@ def medoid(X: Any, n: int | None = None, *, metric: str | Callable = "euclidean"
     means, and the lowest index is returned. Zero rows have cosine distance 1 to all other rows.
 
     Time O(n n_columns) per 64 references, usually about 100 in all; memory O(n) in addition to
-    X. Ctrl-C takes effect between blocks of points.
+    X, and a copy of X for cosine distances, or of the rows of a cluster with `labels`. A memory
+    map of float32 or float64 stays on the disk. Files and Blocks of more than 256 MiB are copied
+    to a temporary file, in the folder that `tempfile.gettempdir` returns. Ctrl-C takes effect
+    between blocks of points.
 
     **Threads.** Threads may call it at once with separate generators.
 
@@ -231,6 +235,9 @@ def _refuse_missing(labels):
 
 def _clusters(labels, n, x):
     """Return the labels of the clusters, and the points of each, increasing."""
+    if isinstance(labels, str):
+        raise TypeError(f"labels must be one value per point; got {shown(labels)}: pass the column "
+                        "itself, not its name, and X without it")
     in_order("labels", labels, labels_of(x), what="the index of X")
     _refuse_missing(labels)
     values = as_array("labels", labels)

@@ -96,16 +96,15 @@ def kmedoids(X: Any, n_clusters: int, *,
 
     Parameters
     ----------
-    X : array_like or sparse array of float, shape (n, n_columns), path, Blocks or callable
-        Rows, of which float32 and float64 are not copied, so that a memory map stays on the
-        disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet, NumPy or Zarr, or
-        `tables.Blocks`, which are read into memory. With ``metric="precomputed"`` a matrix of
-        distances, shape (n, n), in which row i has the distances from i as a medoid. A callable
-        is a function of indices: ``X(i, j)`` receives two int64 arrays and returns the distances
-        from the points i, as medoids, to the points j, shape (len(i), len(j)), finite and at
-        least 0.
-    n_clusters : int
-        Number of medoids k, 1 to n.
+    X : array_like, data frame, sparse array, path, Blocks or callable
+        Rows, shape (n, n_columns), of which float32 and float64 are not copied, so that a memory
+        map stays on the disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet,
+        NumPy or Zarr, or `tables.Blocks`, of which more than 256 MiB are copied to a temporary
+        file. With ``metric="precomputed"`` a matrix of distances, shape (n, n), in which row i
+        has the distances from i as a medoid. A callable is a function of indices: ``X(i, j)``
+        receives two int64 arrays and returns the distances from the points i, as medoids, to the
+        points j, shape (len(i), len(j)), finite and at least 0. With a callable metric, rows or
+        a list of any objects.
     metric : str or callable, default "euclidean"
         ``"euclidean"`` (``"l2"``), ``"sqeuclidean"``, ``"manhattan"`` (``"l1"``,
         ``"cityblock"``), ``"cosine"``, ``"hamming"`` (the share of columns that differ),

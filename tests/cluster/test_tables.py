@@ -134,3 +134,16 @@ def test_missing_labels_are_rejected():
         with pytest.raises(ValueError, match="labels must not have missing values; got one at "
                                              "index 1"):
             medoid(ROWS, labels=labels)
+
+
+def test_name_of_a_column_is_not_taken_as_labels():
+    with pytest.raises(TypeError, match="labels must be one value per point; got 'cluster'"):
+        medoid(ROWS, labels="cluster")
+
+
+@pytest.mark.parametrize("call", [medoid, lambda x, **options: kmedoids(x, 2, **options)])
+def test_objects_need_a_metric_that_returns_numbers(call):
+    with pytest.raises(TypeError, match="metric may be a function of two other objects"):
+        call(["ab", "bc", "c"])
+    with pytest.raises(TypeError, match="metric must return a number; got 'x' from row 0 to row 0"):
+        call(["ab", "bc", "c"], metric=lambda a, b: "x")
