@@ -5,13 +5,17 @@
 #include "pybandit/cluster/planes.h"
 
 #include <math.h>
+#include <stddef.h>
 
+#include "../_shared/minimum.h"
 #include "../_shared/wide.h"
 #include "sparse.h"
 #include "sums.h"
 
 /* Relative rounding error of theta and of bounds, with a margin. */
 #define ROUNDING 1e-12
+
+enum { FEW_COLUMNS = 4, ROWS_AT_ONCE = 64 };  /* of a pass in blocks */
 
 ALWAYS_INLINE double sum_of_squares(const double *values, int64_t n)
 {
