@@ -17,7 +17,7 @@ static int is_open(pb_swap_decision decision)
 
 static int needs_own(const pb_swap_trial *t) { return t->own_tiles < tiles_of(t->n_own); }
 
-enum { NO_TILE = INT64_MAX };
+#define NO_TILE INT64_MAX
 
 /* Number of the tile that a candidate needs next: tiles of the strata come before mixed ones. */
 static int64_t next_tile(const pb_kmedoids *km, const pb_swap_trial *t)
