@@ -18,6 +18,7 @@ static int is_open(pb_swap_decision decision)
 static int needs_own(const pb_swap_trial *t) { return t->own_tiles < tiles_of(t->n_own); }
 
 #define NO_TILE INT64_MAX
+enum { AT_ONCE = 16 };  /* candidates whose distances stay in the first cache: 8 KiB */
 
 /* Number of the tile that a candidate needs next: tiles of the strata come before mixed ones. */
 static int64_t next_tile(const pb_kmedoids *km, const pb_swap_trial *t)
@@ -74,20 +75,6 @@ static void compact(open_trials *open)
     open->n = n;
 }
 
-static pb_status read_together(const pb_kmedoids *km, const pb_tile *tile,
-                               int64_t n, pb_tile *scratch, const int64_t *rows, double *out)
-{
-    double *const memory = scratch->memory;
-    *scratch = *tile;
-    if (!holds_rows(&km->distances)) {
-        scratch->memory = memory;
-        pb_tile_fill(scratch, &km->distances);
-    }
-    const pb_status status = pb_tile_read(scratch, &km->distances, rows, n, out);
-    scratch->memory = memory;
-    return status;
-}
-
 /* Adds the distances to a tile to an estimate, and decides if no other tile is needed. */
 static pb_swap_decision add(const pb_kmedoids *km, pb_swap_trial *t, pb_swap_decision decision,
                             const double *d)
@@ -102,6 +89,35 @@ static pb_swap_decision add(const pb_kmedoids *km, pb_swap_trial *t, pb_swap_dec
     return pb_swap_decide(km, t);
 }
 
+/* Measures the group of candidates that need a tile, and adds the distances to their estimates. */
+static pb_status read_group(const pb_kmedoids *km, pb_swap_trial *trials,
+                            pb_swap_decision *decisions, open_trials *open, const int64_t *group,
+                            int64_t size, pb_tile *scratch, int64_t *rows, double *out)
+{
+    const int64_t number = open->tiles[group[0]];
+    const int64_t most = km->distances.function ? size : AT_ONCE;
+    double *const memory = scratch->memory;
+    *scratch = number < km->n_tiles ? km->tiles[number] : km->mixed_tiles[number - km->n_tiles];
+    if (!holds_rows(&km->distances)) {
+        scratch->memory = memory;
+        pb_tile_fill(scratch, &km->distances);
+    }
+    pb_status status = PB_OK;
+    for (int64_t first = 0; first < size && status == PB_OK; first += most) {
+        const int64_t n = minimum(most, size - first), *const part = group + first;
+        for (int64_t at = 0; at < n; at++)
+            rows[at] = trials[open->candidates[part[at]]].row;
+        status = pb_tile_read(scratch, &km->distances, rows, n, out);
+        for (int64_t at = 0; at < n && status == PB_OK; at++) {
+            const int64_t i = open->candidates[part[at]];
+            decisions[i] = add(km, trials + i, decisions[i], out + at * PB_TILE);
+            open->tiles[part[at]] = is_open(decisions[i]) ? next_tile(km, trials + i) : NO_TILE;
+        }
+    }
+    scratch->memory = memory;
+    return status;
+}
+
 pb_status pb_swap_try_many(const pb_kmedoids *km, pb_swap_trial *trials,
                            pb_swap_decision *decisions, int64_t n, const int64_t *by_row,
                            pb_tile *scratch, int64_t *group, int64_t *rows, double *out)
@@ -112,23 +128,11 @@ pb_status pb_swap_try_many(const pb_kmedoids *km, pb_swap_trial *trials,
     open_all(&open, km, trials, decisions, n, by_row);
     while (open.n) {
         const int64_t size = find_group(&open, group);
-        const int64_t number = open.tiles[group[0]];
-        for (int64_t at = 0; at < size; at++)
-            rows[at] = trials[open.candidates[group[at]]].row;
-        const pb_tile *const tile = number < km->n_tiles ? km->tiles + number
-                                                         : km->mixed_tiles + (number - km->n_tiles);
-        const pb_status status = read_together(km, tile, size, scratch, rows, out);
+        const pb_status status = read_group(km, trials, decisions, &open, group, size, scratch,
+                                            rows, out);
         if (status != PB_OK)
             return status;
-        int is_done = 0;
-        for (int64_t at = 0; at < size; at++) {
-            const int64_t i = open.candidates[group[at]];
-            decisions[i] = add(km, trials + i, decisions[i], out + at * PB_TILE);
-            open.tiles[group[at]] = is_open(decisions[i]) ? next_tile(km, trials + i) : NO_TILE;
-            is_done |= !is_open(decisions[i]);
-        }
-        if (is_done)
-            compact(&open);
+        compact(&open);
     }
     return PB_OK;
 }

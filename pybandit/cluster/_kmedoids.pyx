@@ -1,7 +1,6 @@
 """Stages of k-medoids: memory, threads and the order of candidates."""
 
 import functools
-import os
 
 import numpy as np
 
@@ -27,11 +26,11 @@ cdef enum:
     MIXED = 16384            # points of the mixed sample
     PART = 64                # tiles per task: 4,096 points
     FEWEST = 16              # candidates estimated at once after a swap
+    MOST = 1024              # and at most
+    TASK = 256               # candidates per task of a thread
     TOGETHER = 16            # candidates verified at once, at most
     POLISHED = 10            # candidates per cluster in a round of polishing
 
-
-cdef int64_t MOST = int(os.environ.get("PBMOST", 1024)), TASK = int(os.environ.get("PBTASK", 256))
 
 cdef class Stage:
     """The first n points of a random order, and swaps of medoids that lower their loss.
