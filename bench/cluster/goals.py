@@ -77,7 +77,7 @@ def seconds(call, rounds):
 
 
 def kernel(quick):
-    """A distance of 100 columns compared with scikit-learn's, both in float32."""
+    """A distance of 100 columns compared with that of scikit-learn, both in float32."""
     from sklearn.metrics import pairwise_distances
 
     x = data("gauss", 1024 if quick else 4096, 100)

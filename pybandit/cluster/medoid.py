@@ -57,14 +57,14 @@ def medoid(X: Any, n: int | None = None, *, metric: str | Callable = "euclidean"
     Parameters
     ----------
     X : array_like, data frame, sparse array, path, Blocks, callable, compiled function or Factors
-        Rows, shape (n, n_columns), of which sparse ones of SciPy are read as CSR and give the
-        result of the same dense rows; a file of Parquet, NumPy or Zarr, or `tables.Blocks`; or a
-        function of indices, ``X(i, j)``, which receives two int64 arrays and returns
-        the distances of each point of i to each point of j, shape (len(i), len(j)), finite and
-        at least 0. It is called for up to 1,024 by 64 points. Compiled functions have the
-        signature of ``pybandit/racing/factors.h``, where factors are j and states are i.
-        With ``metric="precomputed"``, a matrix of distances, shape (n, n). With a callable
-        metric, rows or a list of any objects.
+        Rows, shape (n, n_columns); a file of Parquet, NumPy or Zarr, or `tables.Blocks`; or a
+        function of indices. Sparse rows of SciPy are read as CSR and give the result of the same
+        dense rows. A function ``X(i, j)`` receives two int64 arrays and returns the distances of
+        each point of i to each point of j, shape (len(i), len(j)), finite and at least 0. It is
+        called for up to 1,024 by 64 points. Compiled functions have the signature of
+        ``pybandit/racing/factors.h``, where factors are j and states are i. With
+        ``metric="precomputed"``, a matrix of distances, shape (n, n). With a callable metric,
+        rows or a list of any objects.
     n : int, optional
         Number of points of a function of indices.
     metric : str or callable, default "euclidean"

@@ -97,11 +97,11 @@ def kmedoids(X: Any, n_clusters: int, *,
     Parameters
     ----------
     X : array_like, data frame, sparse array, path, Blocks or callable
-        Rows, shape (n, n_columns), of which float32 and float64 are not copied, so that a memory
-        map stays on the disk; sparse ones of SciPy, which are read as CSR; or a file of Parquet,
-        NumPy or Zarr, or `tables.Blocks`, of which more than 256 MiB are copied to a temporary
-        file. With ``metric="precomputed"`` a matrix of distances, shape (n, n), in which row i
-        has the distances from i as a medoid. A callable is a function of indices: ``X(i, j)``
+        Rows, shape (n, n_columns); a file of Parquet, NumPy or Zarr, or `tables.Blocks`; or a
+        function of indices. float32 and float64 rows are not copied, so that a memory map stays
+        on the disk. Sparse rows of SciPy are read as CSR. Files and Blocks of more than 256 MiB
+        are copied to a temporary file. With ``metric="precomputed"``, a matrix of distances,
+        shape (n, n), in which row i has the distances from i as a medoid. A function ``X(i, j)``
         receives two int64 arrays and returns the distances from the points i, as medoids, to the
         points j, shape (len(i), len(j)), finite and at least 0. With a callable metric, rows or
         a list of any objects.
