@@ -4,13 +4,13 @@
         [--plots FOLDER] [WORD ...] [-- OPTION ...]
 
 Without `--full` every script runs its small version. `--full` runs the default sizes, which are
-the paper's except for the scripts of `OPTIONS_OF_PAPER`; `--paper` adds those options, which
-take days. Words select scripts whose path contains one of them, and the options after `--` are
-passed to them: `--full chen2016/figure_1 -- --runs 1000`. `--data FOLDER` names a folder with the
-files of `DATA`; scripts whose file is missing use their stand-in. `--keep` adds the results, with
-the date, the options and the number of runs, to a JSON file: `results.json` in this folder holds
-the last run at full size and `quick.json` that of the small versions. `--plots` saves the plot of
-each script.
+the paper's except for the scripts of `OPTIONS_OF_PAPER`; `--paper` adds those options, which take
+about 160 hours of a processor, 90 of them for lil'UCB with a hundred states. Words select scripts
+whose path contains one of them, and the options after `--` are passed to them: `--full
+chen2016/figure_1 -- --runs 1000`. `--data FOLDER` names a folder with the files of `DATA`;
+scripts whose file is missing use their stand-in. `--keep` adds the results, with the date, the
+options and the number of runs, to a JSON file: `results.json` in this folder holds the last run
+at full size and `quick.json` that of the small versions. `--plots` saves the plot of each script.
 """
 
 import argparse
@@ -48,12 +48,16 @@ RUNS_OF_PAPER = {
     "neufeld2014/figure_3.py": 20,
 }
 
-# script: options of the paper's size that `--full` leaves out, because they take HOURS
+# script: options of the paper's size that `--full` leaves out, with the hours of a processor that
+# they take, estimated from single draws and short runs
 OPTIONS_OF_PAPER = {
-    **{f"chen2016/figure_{n}.py": ("--lil", "10000") for n in (1, 5, 6, 7)},
-    "chen2016/figure_2.py": ("--sweeps", "100000"),
-    "neufeld2014/figure_1.py": ("--all", "--runs", "2000"),
-    "neufeld2014/figure_2.py": ("--runs", "1000"),
+    "chen2016/figure_1.py": ("--lil", "10000"),  # 10
+    "chen2016/figure_2.py": ("--sweeps", "100000"),  # 10
+    "chen2016/figure_5.py": ("--lil", "10000"),  # 10
+    "chen2016/figure_6.py": ("--lil", "10000"),  # 2
+    "chen2016/figure_7.py": ("--lil", "10000"),  # 90
+    "neufeld2014/figure_1.py": ("--all", "--runs", "2000"),  # 30
+    "neufeld2014/figure_2.py": ("--runs", "1000"),  # 3
 }
 
 
@@ -143,15 +147,15 @@ PAGE = ROOT / "docs" / "explanation" / "figures.md"
 INTRODUCTION = """\
 # The figures of the papers
 
-Each script of `examples/papers` reproduces one figure or table of a paper, and compares \
-the paper's statements with what it finds. The *sign* agrees if the order or the direction \
-is the paper's, the *size* if the number is close to the printed one. `make papers` runs \
-all scripts in small versions, in minutes. `make papers-full` runs them without `--quick`, in \
-hours: at the paper's size except Figures 1 and 2 of Neufeld (30 and 20 runs, and 12 tiles of 47), \
-Figure 2 of Chen (5,000 of 100,000 sweeps), and lil'UCB (a twentieth of the draws). \
-`python examples/papers/run.py --paper` has the paper's size there too, and takes days. The \
-results of the last run are in `examples/papers/results.json`; `python examples/papers/run.py \
---page` writes this page from it and from `examples/papers/quick.json`.
+Each script of `examples/papers` reproduces one figure or table of a paper, and compares the \
+paper's statements with what it finds. The *sign* agrees if the order or the direction is the \
+paper's, the *size* if the number is close to the printed one. `make papers` runs all scripts in \
+small versions, in minutes. `make papers-full` runs them without `--quick`, in hours: at the \
+paper's size except Figures 1 and 2 of Neufeld (30 and 20 runs, and 12 tiles of 47), Figure 2 of \
+Chen (5,000 of 100,000 sweeps), and lil'UCB (a twentieth of the draws). `python \
+examples/papers/run.py --paper` has the paper's size there too, and takes about 160 hours of a \
+processor. The results of the last run are in `examples/papers/results.json`; `python \
+examples/papers/run.py --page` writes this page from it and from `examples/papers/quick.json`.
 
 Data that may not be shipped are read with `--data`. Commands below without `--data`, of scripts \
 that have this option, ran on the stand-in that the docstring of the script describes.
