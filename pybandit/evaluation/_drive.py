@@ -100,7 +100,8 @@ class RaceDriver:
                 del self.calls.direct[cell]
                 answers.append((cell, numbers))
             elif group is not None:
-                del self.calls.direct[cell]
+                # noted here, too: the task may be cancelled before it starts
+                self.calls.futures[cell] = self.calls.direct.pop(cell)
                 group.start_soon(self._call, cell, future)
         return answers
 

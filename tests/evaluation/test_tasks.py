@@ -2,11 +2,13 @@
 
 import asyncio
 import contextvars
+import time
 
 import pytest
 
 import pybandit as pb
 from pybandit.evaluation import _calls
+from pybandit.evaluation._drive import RaceDriver
 
 from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, SCORES, K, N
@@ -109,3 +111,22 @@ def test_each_call_has_a_context_of_its_own():
     before = set()
     assert asyncio.run(run()).n_pulls > 20
     assert before == {"caller"}
+
+
+def test_answers_whose_tasks_have_not_started_are_kept(monkeypatch):
+    """Answers other than floats are read by tasks, which may be cancelled before they start."""
+    def stopped(self, answers):
+        raise KeyError("stopped")
+
+    def judge(model, item):
+        asked.append((model, item))
+        return item % 2  # not a float
+
+    monkeypatch.setattr(RaceDriver, "_take", stopped)
+    asked, paid = [], {}
+    with pytest.raises(KeyError, match="stopped"):
+        asyncio.run(race(judge, store=paid))
+    end = time.monotonic() + 10
+    while len(paid) < len(asked) and time.monotonic() < end:
+        time.sleep(0.002)
+    assert paid == {(model, item): item % 2 for model, item in asked}
