@@ -50,7 +50,7 @@ def test_arms_have_their_state(tmp_path):
     one = screen(tmp_path, log=True, flip=True)
     page, status = page_of(one.study, tmp_path), one.status()
     head = page.rows[0]
-    assert head[:5] == ["", "arm", "state", "mean", "reading"]
+    assert head[:6] == ["", "sample", "state", "results", "mean", "reading"]
     rows = {row[1]: row for row in page.rows[1:19]}
     best, left = one.recommend().best_names, {one.names[arm] for arm in status.survivors}
     for name, row in rows.items():
@@ -63,7 +63,7 @@ def test_arms_have_their_state(tmp_path):
 def test_a_finished_screen_has_no_states(tmp_path):
     one = screen(tmp_path, batches=9, log=True, flip=True)
     page = page_of(one.study, tmp_path)
-    assert one.status().done and page.rows[0][:3] == ["", "arm", "mean"]
+    assert one.status().done and page.rows[0][:4] == ["", "sample", "results", "mean"]
 
 
 @pytest.mark.parametrize("normalise, words", [
