@@ -199,6 +199,11 @@ def _doubts(facts):
         more = f" and {few.size - NAMED:,} more" if few.size > NAMED else ""
         words.append(f"Uncertain, with fewer than {FEW} results: {escape(named)}{more}; repeat "
                      "them before use.")
+    first, last = facts.chosen[[0, -1]]
+    if facts.status.survivors is not None and 2 * arms.n[first] <= arms.n[last]:
+        words.append(f"{name_of(facts.names[first])} has fewer results than "
+                     f"{name_of(facts.names[last])}: the method stops repeating one "
+                     "when it accepts or drops it.")
     near = _near(facts)
     if near:
         words.append(f"The last {facts.noun} of the answer and the next {near:,} cannot be told "

@@ -123,7 +123,7 @@ def _record(facts):
     return section("record", "The record", "<details><summary>Logs and digests</summary>"
                    "<p>Each metric has a log of its own. Its last digest shows later "
                    "that no earlier event was changed "
-                   "(<code>pybandit study verify --head</code>). Counts that were told and corrected "
-                   " are in the report of each metric.</p>",
+                   "(<code>pybandit study verify --head</code>). Counts that were told and "
+                   "corrected are in the report of each metric.</p>",
                    table("Logs of the metrics", ["metric", "events", "batches", "last digest"],
                          rows, {0, 3}), "</details>")

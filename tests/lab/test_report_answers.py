@@ -187,5 +187,5 @@ def test_arm_with_a_higher_mean_outside_the_answer_is_explained(tmp_path):
     study.tell(batch.id, np.array([0.2, 0.8])[batch.arms])
     found = facts.facts_of(study)
     other = found._replace(chosen=np.array([0]), others=np.array([1]))
-    assert "mate</bdi> has a higher mean than an arm of the answer, from" in _doubts(other)
+    assert "mate</bdi> has a higher mean than another one of the answer, from" in _doubts(other)
     assert "Uncertain" not in _doubts(found) and "higher mean" not in _doubts(found)
