@@ -87,8 +87,8 @@ def amendment_table(facts):
                   _number(one.value), name_of(one.reason), name_of(one.who)])
             for one in reversed(found[-ROWS:])]
     shown = "" if len(found) <= ROWS else f", the last {ROWS} of {len(found):,}"
-    return table(f"Amended results{shown}", ["event", "batch", "arm", "was", "is", "why", "who"],
-                 rows, {2, 5, 6})
+    head = ["event", "batch", facts.noun, "was", "is", "why", "who"]
+    return table(f"Amended results{shown}", head, rows, {2, 5, 6})
 
 
 def _number(value):

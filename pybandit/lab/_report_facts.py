@@ -73,9 +73,13 @@ class Facts(NamedTuple):
 
     @property
     def has_readings(self):
-        """True if rewards differ from readings."""
-        plates = self.plates
-        return plates is not None and bool(plates.normalise or plates.log or plates.flip)
+        """True if rewards are on another scale than the readings, normalised or not."""
+        return self.plates is not None and bool(self.plates.log or self.plates.flip)
+
+    @property
+    def noun(self):
+        """The word for an arm."""
+        return "arm" if self.plates is None else "sample"
 
     def readings(self, rewards):
         """Return rewards on the scale of the readings; ndarray."""

@@ -118,7 +118,8 @@ def _dot(x, y, size):
 def answer_figure(facts):
     """Return intervals of the arms found and the next ones, with a scale of readings if needed."""
     if not facts.has_readings:
-        return interval_figure(facts)
+        unit = UNITS.get(facts.plates and facts.plates.normalise)
+        return interval_figure(facts, what="mean of the results" + f", {unit}" * bool(unit))
     return interval_figure(facts, facts.readings, _on_readers_scale(facts))
 
 

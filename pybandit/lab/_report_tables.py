@@ -30,6 +30,7 @@ def tiles(facts):
     n_open, n_lost, n_late = n_of(facts.marks)
     batches = tile("batches", f"{status.n_batches:,}", status.max_batches, status.n_batches)
     wells = "pulls" if facts.plates is None else "wells"
+    spent = pull_tile(status, wells)
     rest = [(f"{wells} lost", f"{n_lost:,}", "counted as spent"),
             (f"{wells} late", f"{n_late:,}", f"{status.n_late:,} not yet reported to the policy"
              if status.n_late else "counted as lost before"),
@@ -37,7 +38,7 @@ def tiles(facts):
              else f"in batch {status.open_batch}")]
     if facts.n_abandoned:
         rest.append(("batches abandoned", f"{facts.n_abandoned:,}", "nothing spent"))
-    return tile_list(pull_tile(status) + batches, arm_tiles(facts) + rest)
+    return tile_list(spent + batches, arm_tiles(facts) + rest)
 
 
 def answer_table(facts):
@@ -49,17 +50,19 @@ def answer_table(facts):
             mean, half = arms.means[arm], arms.below[arm]
             ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
             place = f"{len(rows) + 1}" if not kind else ""
-            row = [place, name_of(facts.names[arm]), *_state(facts, arm, not kind), number(mean),
-                   *_reading(facts, mean, half), *ends, f"{arms.n[arm]:,}"]
+            row = [place, name_of(facts.names[arm]), *_state(facts, arm, not kind),
+                   f"{arms.n[arm]:,}", number(mean), *_reading(facts, mean, half), *ends]
             row += [] if facts.own_means is None else [number(facts.own_means[arm])]
             rows.append((kind, row))
-    caption = f"The answer: {shown(len(chosen), facts.chosen.size)}"
+    caption = f"The answer: {shown(len(chosen), facts.chosen.size, facts.noun)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
+    unit = UNITS.get(facts.plates and facts.plates.normalise)
+    caption += f"; means {unit}" if unit and not facts.has_readings else ""
     state = ["state"] * _has_states(facts)
-    head = ["", "arm", *state, "mean", *reading_head(facts), "95 % from", "to", "results"]
-    # readings stay on the left: on a phone they are visible, and intervals are scrolled to
+    head = ["", facts.noun, *state, "results", "mean", *reading_head(facts), "95 % from", "to"]
+    # results and readings stay on the left: a phone shows them, and intervals are scrolled to
     head += ["policy's mean"] * (facts.own_means is not None)
-    return table(caption, head, rows, {head.index(one) for one in ("arm", "state", "reading")
+    return table(caption, head, rows, {head.index(one) for one in (facts.noun, "state", "reading")
                                        if one in head})
 
 
@@ -140,7 +143,7 @@ def well_table(facts):
     if not rows:
         return ""
     what = "plate" if facts.plates is not None else "batch"
-    head = [what, "well", "arm", "value", *reading_head(facts), "z", ""]
+    head = [what, "well", facts.noun, "value", *reading_head(facts), "z", ""]
     if facts.plates is None:
         head[1] = "place"
     return table(f"{'Pulls' if facts.plates is None else 'Wells'} to look at, the last first: "

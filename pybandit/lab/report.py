@@ -36,6 +36,9 @@ NORMALISED = {True: "divided by the mean of the plate's controls",
               "percent": "per cent of the mean of the plate's controls",
               "inhibition": "per cent of the way from the mean of the plate's controls to that of "
                             "its positive controls"}
+SHORT_UNITS = {True: " times the controls' mean", "percent": " % of the controls' mean",
+               "inhibition": " % inhibition"}
+HOW = "How the numbers are computed"
 INTERVALS = (
     "Means are of the results recorded in this study. The intervals are Student's: 95 % for "
     "each arm alone, from two results on. They are <strong>not</strong> adjusted for the "
@@ -55,7 +58,8 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
     path : str or path-like
         Page to write. An existing page is replaced; a crash leaves the old page or the new one.
     title : str, optional
-        By default ``settings["title"]``, or the name of the policy and the study's file.
+        By default ``settings["title"]``, or "Screen", for a plain study the name of the policy, and
+        the name of the file.
 
     Returns
     -------
@@ -114,7 +118,8 @@ def titled_content(study: Study | Screen) -> tuple[str, str, str]:
 
 
 def _title(study, facts):
-    return page.title_of(study.settings, f"{facts.status.policy}: {facts.path}")
+    kind = facts.status.policy if facts.plates is None else "Screen"
+    return page.title_of(study.settings, f"{kind}: {facts.path}")
 
 
 def _log_of(study):
@@ -127,8 +132,8 @@ def _log_of(study):
 def _content(facts, title):
     """Return the content of the page."""
     return page.content(
-        title, _headline(facts), page.summary(facts.status, tiles(facts)), _answer(facts),
-        _over_time(facts), _plates(facts),
+        title, _headline(facts), page.summary(facts.status, tiles(facts), facts.noun),
+        _answer(facts), _over_time(facts), _plates(facts),
         page.record(facts, amendment_table(facts), "batch", lambda body: body.get("batch", "")))
 
 
@@ -144,33 +149,45 @@ def _answer(facts):
         return no_answer(facts)
     title = "The answer" if facts.status.done else "The answer so far"
     drawing = answer_figure(facts)
-    caption = "Mean and 95 % interval. Filled: the answer"
-    caption += "; hollow: the next arms by mean." if facts.others.size else "."
+    caption = f"Mean and 95 % interval of each {facts.noun} alone. Filled: the answer"
+    caption += f"; hollow: the next {facts.noun}s by mean." if facts.others.size else "."
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
-    notes = INTERVALS
+    caption += " Means of the leaders tend to be too high, because they were selected."
+    notes, more = INTERVALS, ""
     if facts.own_means is not None:
         notes += OWN_MEANS
     if facts.n_unmeasured:
-        notes += f" {facts.n_unmeasured:,} more arms of the answer have no result yet."
+        more += f" {facts.n_unmeasured:,} more {facts.noun}s of the answer have no result yet."
     if facts.has_readings:
         notes += (" Means are of rewards, as the policy received them; the reading is the "
                   f"same on the scale of the readings: {_undone(facts.plates)}")
     if facts.is_partial:
-        notes += (" Results of the open batch are included here; the policy receives them when "
+        more += (" Results of the open batch are included here; the policy receives them when "
                   "the batch is over.")
     return section("answer", title, '<div class="figures">', answer_table(facts),
-                   figure(drawing, caption) if drawing else "", "</div>", f"<p>{notes}</p>",
+                   figure(drawing, caption) if drawing else "", "</div>",
+                   f"<p>{more}</p>" * bool(more),
+                   f"<details><summary>{HOW}</summary><p>{notes}</p></details>",
                    unmeasured_table(facts))
 
 
 def _leader(facts):
     """Return the answer in a sentence."""
     first, n = facts.chosen[0], facts.chosen.size
-    words = (f"{name_of(facts.names[first])}, mean {number(facts.arms.means[first], 3)} of "
+    words = (f"{name_of(facts.names[first])}, {_level(facts, facts.arms.means[first])}"
              f"{count(facts.arms.n[first], 'result')}")
     so_far = "" if facts.status.done else " so far, not final"
-    return f"{n:,} arms{so_far}; first {words}." if n > 1 else f"{words}{so_far}."
+    return f"{n:,} {facts.noun}s{so_far}; first {words}." if n > 1 else f"{words}{so_far}."
+
+
+def _level(facts, mean):
+    """Return a mean in words, on the scale of the readings."""
+    if facts.plates is None:
+        return f"mean {number(mean, 3)} of "
+    value = float(facts.readings([mean])[0]) if facts.has_readings else mean
+    word = "reading" if facts.has_readings else "mean"
+    return f"{word} {number(value, 3)}{SHORT_UNITS.get(facts.plates.normalise, '')}, "
 
 
 def _doubts(facts):
@@ -182,17 +199,22 @@ def _doubts(facts):
         more = f" and {few.size - NAMED:,} more" if few.size > NAMED else ""
         words.append(f"Uncertain, with fewer than {FEW} results: {escape(named)}{more}; repeat "
                      "them before use.")
+    first, last = facts.chosen[[0, -1]]
+    if facts.status.survivors is not None and 2 * arms.n[first] <= arms.n[last]:
+        words.append(f"{name_of(facts.names[first])} has fewer results than "
+                     f"{name_of(facts.names[last])}: the method stops repeating one "
+                     "when it accepts or drops it.")
     near = _near(facts)
     if near:
-        words.append(f"The last arm of the answer and the next {near:,} cannot be told apart yet: "
-                     "their intervals overlap.")
+        words.append(f"The last {facts.noun} of the answer and the next {near:,} cannot be told "
+                     "apart yet: their intervals overlap.")
     better = [arm for arm in facts.others.tolist()
               if arms.means[arm] > np.nanmin(arms.means[facts.chosen])]
     if better:
         one = better[0]
-        words.append(f"{name_of(facts.names[one])} has a higher mean than an arm of the answer, "
-                     f"from {count(arms.n[one], 'result')}, and is not in it: the policy also "
-                     "considers how certain a mean is.")
+        words.append(f"{name_of(facts.names[one])} has a higher mean than another one of the "
+                     f"answer, from {count(arms.n[one], 'result')}, and is not in it: the "
+                     "method also considers how certain a mean is.")
     return f"<p>{' '.join(words)}</p>" if words else ""
 
 
@@ -214,16 +236,16 @@ def _undone(plates):
 def _over_time(facts):
     few = f" Drawn at {POINTS} of the batches." if len(facts.rank_batches) == POINTS else ""
     drawings = [
-        (rank_figure(facts), "Rank of the leading arms among all arms by the mean of the "
+        (rank_figure(facts), f"Rank of the leading {facts.noun}s among all by the mean of the "
                              "results up to each batch; a late result belongs to its batch." + few),
-        (pull_figure(facts), "Results of each arm, without lost pulls."),
+        (pull_figure(facts), f"Results of each {facts.noun}, without lost ones."),
         (drift_figure(facts), "Median and middle half of each plate. It may rise because better "
-                              "arms are asked for, or because the assay drifts."),
+                              f"{facts.noun}s are asked for, or because the assay drifts."),
     ]
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""
-    return section("time", "Over time, and where the pulls went",
+    return section("time", f"Over time, and the results of each {facts.noun}",
                    f'<div class="figures">{"".join(figures)}</div>')
 
 
@@ -242,12 +264,15 @@ def _plates(facts):
 def _rule(facts):
     """Return the rule for outlying wells."""
     on, well = ("in this study", "result") if facts.plates is None else ("on its plate", "well")
-    colours = "" if facts.plates is None else "Colours are robust z-scores. "
-    return (f"<p>{colours}A {well} is marked as outlying if |z| &gt; {OUTLYING}, "
-            f"z = 0.6745 (value {MINUS} median) / MAD with the median and the median absolute "
-            f"deviation of the values {on}: a fault, or an arm that is far better or worse than "
-            f"the others. There is no score below {FEWEST} values, or if more than half of "
-            "them are equal.</p>")
+    colours = "" if facts.plates is None else (
+        "Blue wells are below the median of their plate, orange ones above it. ")
+    return (f"<p>{colours}A {well} is marked as outlying if it is far from the median {on}: a "
+            f"fault, or {'a' if facts.plates else 'an'} {facts.noun} that is far better or worse "
+            "than the others.</p><details><summary>How outlying ones are found</summary><p>"
+            f"The robust z-score is z = 0.6745 (value {MINUS} median) / MAD, with the median and "
+            f"the median absolute deviation of the values {on}. Outlying: |z| &gt; {OUTLYING}. "
+            f"There is no score below {FEWEST} values, or if more than half of them are equal."
+            "</p></details>")
 
 
 def _drawn(facts):
@@ -274,8 +299,8 @@ def _layout(facts):
         words.append(f"{len(plates.positives)} {name_of(plates.positive_label)}")
     made = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     made += ["logarithm taken"] * plates.log + ["sign changed"] * plates.flip
-    return (f"<p>Plates of {', '.join(words)}. Values are the rewards that the policy "
-            f"received: the readings{', ' if made else ''}{', '.join(made)}.</p>")
+    return (f"<p>Plates of {', '.join(words)}. Values are "
+            f"{', '.join(['the readings', *made])}.</p>")
 
 
 MINUS = "\N{MINUS SIGN}"

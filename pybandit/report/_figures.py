@@ -146,7 +146,7 @@ def pull_figure(facts, what="results"):
     n = facts.arms.n
     if not n.any():
         return None
-    return _bars(facts, what) if n.size <= BARS else _curve(n, what)
+    return _bars(facts, what) if n.size <= BARS else _curve(n, what, facts.noun)
 
 
 def _bars(facts, what):
@@ -163,7 +163,7 @@ def _bars(facts, what):
     return svg(height + 34, f"{what.capitalize()} of each arm", out)
 
 
-def _curve(n, what):
+def _curve(n, what, noun):
     ordered, bottom = np.sort(n)[::-1], 196
     # corners of the steps
     ends = np.append(np.flatnonzero(np.diff(ordered)) + 1, n.size)
@@ -175,7 +175,7 @@ def _curve(n, what):
         points += [(x(start), level), (x(end), level)]
         start = end
     points.append((x(n.size), bottom))
-    out = x_axis(x, bottom, 26, x.ticks(), f"arms, most {what} first (logarithmic)")
-    out += y_axis(y, 38, WIDTH - 14, y.whole_ticks(), f"{what} of an arm")
+    out = x_axis(x, bottom, 26, x.ticks(), f"{noun}s, most {what} first (logarithmic)")
+    out += y_axis(y, 38, WIDTH - 14, y.whole_ticks(), f"{what} per {noun}")
     return svg(bottom + 36, f"{what.capitalize()} of the arms, in falling order",
                [*out, polyline(points, "area")])

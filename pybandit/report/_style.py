@@ -58,6 +58,8 @@ max-width:none}
 .legend span{white-space:nowrap}
 .steps{display:inline-flex;vertical-align:-.1em}
 .steps i{width:.8em;height:.9em}
+@media print{.steps i,.bar-of,.bar-of i{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+figure,tr,.tiles>div{break-inside:avoid}h2{break-after:avoid}}
 .key{width:1em;height:1em;vertical-align:-.12em}
 svg text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var(--ink)}
 svg .tick,svg .well{fill:var(--soft);font-size:10px}

@@ -52,24 +52,24 @@ def tile_list(spent, rest):
     return f'<dl class="tiles">{spent}{small}</dl>'
 
 
-def pull_tile(status):
+def pull_tile(status, noun="pulls"):
     """Return a tile with the pulls spent and left; HTML."""
-    return tile("pulls", f"{status.n_pulls:,}", status.budget, status.n_pulls)
+    return tile(noun, f"{status.n_pulls:,}", status.budget, status.n_pulls)
 
 
 def arm_tiles(facts):
     """Return tiles with the numbers of arms and of arms without a result."""
     status, n = facts.status, facts.unmeasured.size
-    rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
+    rest = [(f"{facts.noun}s", f"{status.n_arms:,}", "" if status.survivors is None or status.done
              else f"{len(status.survivors):,} still compared")]
     if n:
-        rest.append(("arms never measured" if status.done else "arms not measured yet", f"{n:,}",
-                     "no results"))
+        words = "never measured" if status.done else "not measured yet"
+        rest.append((f"{facts.noun}s {words}", f"{n:,}", "no results"))
     return rest
 
 
 def tile(name, value, most, spent):
-    note = "the policy states no limit"
+    note = "no limit is stated"
     if most is not None:
         note = f"of {most:,}; {most - spent:,} left"
         share = min(1.0, spent / most) if most else 1.0
@@ -91,11 +91,11 @@ def unmeasured_table(facts):
     words = "never measured" if facts.status.done else "not measured yet"
     names = ", ".join(name_of(facts.names[arm]) for arm in facts.unmeasured[:ARMS])
     more = f" and {n - ARMS:,} more" if n > ARMS else ""
-    return (f'<details id="unmeasured"><summary>{n:,} of {count(facts.status.n_arms, "arm")} '
+    return (f'<details id="unmeasured"><summary>{n:,} of {count(facts.status.n_arms, facts.noun)} '
             f"{words}</summary>"
             f"<p>{names}{more}</p></details>")
 
 
-def shown(n, of):
+def shown(n, of, noun):
     """Return the number of arms shown, and of how many."""
-    return count(n, "arm") if n == of else f"the first {n:,} of {count(of, 'arm')}"
+    return count(n, noun) if n == of else f"the first {n:,} of {count(of, noun)}"

@@ -50,20 +50,22 @@ def content(title, *parts):
     return f"<h1>{escape(title)}</h1>\n" + "\n".join(parts)
 
 
-def summary(status, tiles):
+def summary(status, tiles, noun):
     """Return the goal, the state, and tiles of pulls and batches; HTML."""
     state = "done" if status.done else "in progress"
     if not status.done and status.open_batch is not None:
         state += f"; batch {status.open_batch} is open"
-    wanted = "the best arm" if status.k == 1 else f"the {status.k:,} best arms"
-    return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
-            f'<span class="soft">Created {moment(status.created)}, last change '
+    wanted = f"the best {noun}" if status.k == 1 else f"the {status.k:,} best {noun}s"
+    return (f'<p>Wanted: {wanted} of {status.n_arms:,}; {state}. '
+            f'<span class="soft">Method: {escape(status.policy)}. '
+            f"Created {moment(status.created)}, last change "
             f"{moment(status.changed)}.</span></p>"
-            f"{silent_arms(status.silent)}{tiles}")
+            f"{silent_arms(status.silent, noun)}{tiles}")
 
 
-def silent_arms(names):
-    return f"<p>Silent arms, without recent results: {escape(listed(names))}</p>" if names else ""
+def silent_arms(names, noun):
+    return (f"<p>Silent {noun}s, without recent results: {escape(listed(names))}</p>" if names
+            else "")
 
 
 def record(facts, amended, column, entry_of):

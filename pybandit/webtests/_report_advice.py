@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pybandit.report._tables import name_of
 from pybandit.webtests._report_lifts import signed, unit_of
 from pybandit.webtests.plan import estimated_batches
 
@@ -27,14 +28,14 @@ def advice(facts, lifts):
     if best not in lifts or other is None:
         return ""
     lift, gain = lifts[best], facts.arms.means[best] - facts.arms.means[other]
-    more = f"{signed(lift.estimate[-1]).lstrip('+')} more"
+    more = f"{signed(lift.estimate[-1]).lstrip('+')} more than {name_of(facts.names[0])}"
     if facts.counted.are_successes:
         more += f" ({1000 * gain:.2g} more per 1,000 visits)"
     low = lift.low[-1]
     sure = (f"Safe to count on: {signed(low).lstrip('+')} more." if low > 0 else
             "How much better it is, is not known well yet.")
-    return (f"<p>Best guess: {more}, probably too high, because a test stops when an arm looks "
-            f"good. {sure}</p>")
+    return (f"<p>Best guess: {more}, probably too high, because a test stops when a "
+            f"variant looks good. {sure}</p>")
 
 
 def _wait(facts):
@@ -47,7 +48,7 @@ def _wait(facts):
     n = estimated_batches(means, counted.trials.sum(axis=1).mean(), counted.race.threshold)
     unit = unit_of(counted.keys)
     if n > MOST_BATCHES:
-        return ("<p>The best two arms are so close that a winner would take more than "
+        return ("<p>The best two variants are so close that a winner would take more than "
                 f"{MOST_BATCHES:,} {unit}.</p>")
     return (f"<p>If the present difference of the best two is real, a winner takes about "
             f"{float(f'{n:.2g}'):,.0f} {unit} in all. The difference is not known well yet.</p>")

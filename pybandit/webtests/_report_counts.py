@@ -55,13 +55,13 @@ def _answer(facts):
     drawing = interval_figure(_undecided(facts), what=what,
                               values=lambda value: rate_of(facts, value))
     caption = f"The {what} of all visits"
-    caption += ", and 95 % interval of each arm alone." if facts.counted.are_successes else "."
+    caption += ", and 95 % interval of each variant alone." if facts.counted.are_successes else "."
     if facts.status.done:
         caption += " Filled: the answer."
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
     notes = "".join(f"<p>{note}</p>" for note in _notes(facts)) + _bets(facts)
-    return section("answer", "All arms", split_words(facts), _arm_table(facts),
+    return section("answer", "All variants", split_words(facts), _arm_table(facts),
                    figure(drawing, caption) if drawing else "",
                    f"<details><summary>How the numbers are computed</summary>{notes}</details>")
 
@@ -81,8 +81,8 @@ def split_words(facts):
         return ""
     if check.mismatch:
         return f"<p><strong>Sample-ratio mismatch: {escape(mismatch_words(check))}.</strong></p>"
-    return (f"<p>Visits were divided as planned (p = {check.p_value:.2g}; there is an alarm below "
-            ".01).</p>")
+    return (f"<p>Visits were divided among the variants as planned (test of the split: "
+            f"p = {check.p_value:.2g}; there is an alarm below .01).</p>")
 
 
 def _notes(facts):
@@ -141,11 +141,11 @@ def _arm_table(facts):
                rate_of(facts, mean - arms.below[arm]), rate_of(facts, mean + arms.above[arm])]
         row += [] if facts.own_means is None else [number(facts.own_means[arm])]
         rows.append(("other" if counted.gone[arm] else "", row))
-    head = ["arm", "", "visits", "successes" if counted.are_successes else "sum", _mean_of(facts),
-            "95 % low", "high"]
+    head = [facts.noun, "", "visits", "successes" if counted.are_successes else "sum",
+            _mean_of(facts), "95 % low", "high"]
     head += ["policy's mean"] * (facts.own_means is not None)
-    alone = "; low and high are of each arm alone, see the lifts above to compare arms"
-    return table(f"{shown(len(rows), arms.n.size)}, the best first"
+    alone = "; low and high are of each variant alone, see the lifts above to compare them"
+    return table(f"{shown(len(rows), arms.n.size, facts.noun)}, the best first"
                  + (alone if counted.are_successes else ""), head, rows, {0, 1})
 
 
@@ -156,7 +156,7 @@ def _bets(facts):
         return ""
     rows = [("", [name_of(facts.names[arm]), _capital(race.capital[arm], words[arm])])
             for arm in range(min(facts.names.size, ARMS))]
-    return table("Wealth of the bets against each arm", ["arm",
+    return table("Wealth of the bets against each arm", ["variant",
                  f"bets against (dropped at {race.threshold:.6g})"], rows, {0})
 
 
@@ -173,8 +173,8 @@ def _over_time(facts):
     drawings = [
         (mean_figure(facts, *means_so_far(counted, facts.followed), names_of(counted.keys),
                      f"{_mean_of(facts)} so far", lambda value: rate_of(facts, value)),
-         f"The {_mean_of(facts)} of the leading arms over all visits up to each batch." + few),
-        (pull_figure(_undecided(facts), "visits"), "Visits of each arm.")]
+         f"The {_mean_of(facts)} of the leading variants over all visits up to each batch." + few),
+        (pull_figure(_undecided(facts), "visits"), "Visits of each variant.")]
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""
@@ -201,11 +201,11 @@ def _batches(facts):
     if first:
         rows.append(("other", [f"{first:,} before", *_cells(facts, slice(first))]))
     arms, mean = facts.followed, _mean_of(facts)
-    which = "each arm" if arms.size == facts.names.size else f"the {arms.size} leading arms"
+    which = "each" if arms.size == facts.names.size else f"the {arms.size} leading ones"
     head = ["batch", "visits", mean, *(short(name) for name in facts.names[arms])]
     return section("batches", "Batches", _amended(facts.counted),
-                   table(f"By batch, the last first: visits and {mean} of all arms, then {mean} "
-                         f"and visits of {which}", head, rows, {0}))
+                   table(f"By batch, the last first: visits and {mean} of all variants, then "
+                         f"{mean} and visits of {which}", head, rows, {0}))
 
 
 def _amended(counted):
@@ -223,7 +223,7 @@ def _amended(counted):
             f"wrong winner is at most {n_events + 1} times the guaranteed one. Nothing is proven "
             "if results determined the corrections: see <code>WebTest.amend_counts</code>.</p>"
             + table("Corrected counts, the last first",
-                    ["event", "batch", "arm", "was", "is", "why", "who"], rows, {1, 2, 5, 6}))
+                    ["event", "batch", "variant", "was", "is", "why", "who"], rows, {1, 2, 5, 6}))
 
 
 def _cells(facts, batches):

@@ -66,6 +66,11 @@ class Facts(NamedTuple):
     version: str
     title: str
 
+    @property
+    def noun(self):
+        """The word for an arm."""
+        return "variant"
+
 
 # NaN and infinity, from no or one result or from results near the largest number, become dashes
 @np.errstate(all="ignore")

@@ -6,7 +6,15 @@ from pybandit.report._svg import figure
 from pybandit.report._tables import count, name_of
 from pybandit.webtests._dates import is_date
 from pybandit.webtests._report_advice import advice, winner
-from pybandit.webtests._report_lifts import day_of, lift_figure, lifts_of, rate_of, signed, unit_of
+from pybandit.webtests._report_lifts import (
+    day_of,
+    lift_figure,
+    lifts_of,
+    per_visit,
+    rate_of,
+    signed,
+    unit_of,
+)
 
 
 def headline(facts):
@@ -33,13 +41,13 @@ def _sentence(facts):
     if facts.counted.race is None or not facts.status.done:
         leader = int(np.nanargmax(np.where(facts.counted.gone, -np.inf, means)))
         head = ("" if facts.counted.race is None else
-                "No winner yet: no arm is shown to be better than all others. ")
+                "No winner yet: no variant is shown to be better than all others. ")
         return (f"{head}{name_of(names[leader])} has the highest {_what(facts)} so far, "
-                f"{rate_of(facts, means[leader])}.")
+                f"{rate_of(facts, means[leader])}{per_visit(facts)}.")
     best, other = winner(facts)
     if other is None:
-        return f"{name_of(names[best])} is the only arm left."
-    return (f"{name_of(names[best])} won: {rate_of(facts, means[best])} against "
+        return f"{name_of(names[best])} is the only variant left."
+    return (f"{name_of(names[best])} won: {rate_of(facts, means[best])}{per_visit(facts)} against "
             f"{rate_of(facts, means[other])} of {name_of(names[other])}.")
 
 
@@ -55,7 +63,7 @@ def _list(facts, lifts):
         of = (f" ({sums[arm]:,.0f} of {n[arm]:,})" if facts.counted.are_successes
               else f" ({count(n[arm], 'visit')})")
         return (f"<li><strong>{name_of(facts.names[arm])}</strong>: "
-                f"{rate_of(facts, facts.arms.means[arm])}{of}{more}</li>")
+                f"{rate_of(facts, facts.arms.means[arm])}{per_visit(facts)}{of}{more}</li>")
 
     rows = [entry(0, ", the control")]
     rows += [entry(arm, f", lift {signed(lift.estimate[-1])}{_between(lift)}")
@@ -80,8 +88,8 @@ def _state(facts):
     when = period(facts.counted.keys) + "; the test is finished" * facts.status.done
     if race is None:
         return f"{when}. {facts.status.policy} splits the visits."
-    return (f"{when}. There is a risk of at most {100 * race.delta:.3g} % that the wrong arm is "
-            "named the winner, even if you look every day. All ranges hold together with a "
+    return (f"{when}. There is a risk of at most {100 * race.delta:.3g} % that the wrong variant "
+            "is named the winner, even if you look every day. All ranges hold together with a "
             f"probability of at least {100 - 100 * race.delta:.3g} %, if a lift is the same on all "
             "days.")
 

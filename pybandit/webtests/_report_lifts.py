@@ -22,6 +22,11 @@ def rate_of(facts, mean):
     return f"{100 * mean:#.3g}".rstrip(".") + " %" if mean else "0 %"
 
 
+def per_visit(facts):
+    """Return the words after a mean: empty if it is the rate of successes."""
+    return "" if facts.counted.are_successes else " per visit"
+
+
 def lifts_of(facts):
     """Return the `Lift` of the leading arms over the first arm, by arm."""
     counted, race = facts.counted, facts.counted.race

@@ -79,6 +79,6 @@ def titled_content(test: WebTest) -> tuple[str, str, str]:
 def _content(facts, title):
     """Return the content of the page."""
     return page.content(
-        title, headline(facts), page.silent_arms(facts.status.silent), counted_tiles(facts),
-        *counted_parts(facts),
+        title, headline(facts), page.silent_arms(facts.status.silent, facts.noun),
+        counted_tiles(facts), *counted_parts(facts),
         page.record(facts, "", "batch", lambda body: body.get("key", "")))

@@ -56,9 +56,9 @@ def test_intervals_are_students(tmp_path):
     study.tell(study.ask().id, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0])
     page = page_of(study, tmp_path)
     # 1, 2, 3, 4: mean 2.5, half-width 3.182446 (three degrees of freedom) times 1.290994 / 2
-    assert ["1", "tea", "2.5", "0.4457", "4.554", "4"] in page.rows
-    assert ["", "coffee", "0", "0", "0", "4"] in page.rows
-    assert "of 2; done. Created" in page.text and "of 8; 0 left" in page.text
+    assert ["1", "tea", "4", "2.5", "0.4457", "4.554"] in page.rows
+    assert ["", "coffee", "4", "0", "0", "0"] in page.rows
+    assert "of 2; done. Method: Uniform. Created" in page.text and "of 8; 0 left" in page.text
     assert "policy's mean" not in page.text
 
 

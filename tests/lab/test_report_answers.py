@@ -52,7 +52,7 @@ def test_arms_never_measured_are_listed(tmp_path):
     assert best.unmeasured.tolist() == list(range(10, 30)) and best.unmeasured.dtype == np.int64
     page = page_of(study, tmp_path)
     assert "20 of 30 arms never measured" in page.text
-    assert page.tags["details"] == 1
+    assert page.tags["details"] == 3  # with those on intervals and outlying results
     assert all((f"gene <{i}>" in page.text) for i in range(10, 30))
     assert "arms never measured20" in page.text
 
@@ -83,9 +83,9 @@ def test_readings_are_shown_with_rewards(tmp_path):
     """Rewards are minus the logarithm of readings divided by controls, 0.1, 0.2, ... at first."""
     page = page_of(few_plates(settings=PLATES.settings()), tmp_path)
     rows = {row[1]: row for row in page.rows}
-    assert rows["gene <0>"][:3] == ["1", "gene <0>", "2.303"]
-    assert rows["gene <0>"][3] == "0.1" and rows["gene <2>"][3] == "0.3"
-    assert rows["arm"][3] == "reading"
+    assert rows["gene <0>"][:4] == ["1", "gene <0>", "1", "2.303"]
+    assert rows["gene <0>"][4] == "0.1" and rows["gene <2>"][4] == "0.3"
+    assert rows["sample"][4] == "reading"
     assert "sign and logarithm undone, in parts of the controls' mean" in page.text
     assert "reading, in parts of the controls' mean; geometric mean" in page.text
     # medians of the two plates, of 0.1 to 0.5 and of 0.6 to 1
@@ -111,14 +111,17 @@ def test_intervals_are_converted_to_readings(tmp_path):
     half = 3.182446305284263 * values.std(ddof=1) / 2
     low, middle, high = np.exp(values.mean() + half * np.array([-1, 0, 1]))
     (row,) = [row for row in page.rows if row[1:2] == ["0"]]
-    assert row[3] == f"{middle:.4g} ({low:.3g} to {high:.3g})"
+    assert row[4] == f"{middle:.4g} ({low:.3g} to {high:.3g})"
     assert "sign and logarithm undone; means become geometric means" in page.text
 
 
-@pytest.mark.parametrize("settings", [None, Plates(Layout(2, 3), (0,)).settings()])
+@pytest.mark.parametrize("settings", [
+    None, Plates(Layout(2, 3), (0,)).settings(),
+    Plates(Layout(2, 3), (0,), normalise="percent").settings()])
 def test_readings_equal_to_rewards_are_not_shown(settings, tmp_path):
-    assert "reading" not in re.sub("the readings\\.", "",
-                                   page_of(few_plates(settings=settings), tmp_path).text)
+    text = page_of(few_plates(settings=settings), tmp_path).text
+    assert "reading" not in re.sub("Values are the readings", "", text)
+    assert ("means in per cent of the controls' mean" in text) == ("percent" in str(settings))
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -184,5 +187,5 @@ def test_arm_with_a_higher_mean_outside_the_answer_is_explained(tmp_path):
     study.tell(batch.id, np.array([0.2, 0.8])[batch.arms])
     found = facts.facts_of(study)
     other = found._replace(chosen=np.array([0]), others=np.array([1]))
-    assert "mate</bdi> has a higher mean than an arm of the answer, from" in _doubts(other)
+    assert "mate</bdi> has a higher mean than another one of the answer, from" in _doubts(other)
     assert "Uncertain" not in _doubts(found) and "higher mean" not in _doubts(found)

@@ -50,7 +50,7 @@ def test_arms_have_their_state(tmp_path):
     one = screen(tmp_path, log=True, flip=True)
     page, status = page_of(one.study, tmp_path), one.status()
     head = page.rows[0]
-    assert head[:5] == ["", "arm", "state", "mean", "reading"]
+    assert head[:6] == ["", "sample", "state", "results", "mean", "reading"]
     rows = {row[1]: row for row in page.rows[1:19]}
     best, left = one.recommend().best_names, {one.names[arm] for arm in status.survivors}
     for name, row in rows.items():
@@ -60,10 +60,20 @@ def test_arms_have_their_state(tmp_path):
     assert set(best) == {name for name, row in rows.items() if row[0]}
 
 
+def test_words_of_policies_are_in_the_details(tmp_path):
+    text = page_text(screen(tmp_path, batches=9, log=True, flip=True))
+    text = re.sub("<style>.*?</style>|<details.*?</details>", "", text, flags=re.DOTALL)
+    found = re.findall(r"\b(arms?|pulls?|rewards?|policy|MAD|z-scores?|delta)\b", text)
+    assert not found and "of the controls' mean" in text
+
+
 def test_a_finished_screen_has_no_states(tmp_path):
     one = screen(tmp_path, batches=9, log=True, flip=True)
     page = page_of(one.study, tmp_path)
-    assert one.status().done and page.rows[0][:3] == ["", "arm", "mean"]
+    assert one.status().done and page.rows[0][:4] == ["", "sample", "results", "mean"]
+    first, last = page.rows[1], page.rows[8]
+    assert (first[0], first[2], last[0], last[2]) == ("1", "2", "8", "20")
+    assert f"{first[1]} has fewer results than {last[1]}: the method stops" in page.text
 
 
 @pytest.mark.parametrize("normalise, words", [

@@ -204,13 +204,17 @@ def test_the_report_shows_goals_and_guardrails(tmp_path):
     ids = [value for _, name, value in page.attributes if name == "id"]
     assert ids == ["sales", "revenue", "guardrails", "record"]
     means = {name: one.means for name, one in test.results().items()}
-    assert "sales: new won, but it is harmed: see errors" in page.text
+    assert "sales: new won, but it is worse than allowed: see errors" in page.text
     assert (f"new won: {100 * means['sales'][1]:.3g} % against {100 * means['sales'][0]:.3g} %"
             in page.text)
-    assert "at least 95 %, every winner and every harm on this page is right" in page.text
+    assert 'at least 95 %, every "won", "worse than allowed"' in page.text
     rail = [row for row in page.rows if row[:2] == ["errors", "new"]][0]
     gap = means["errors"][1] - means["errors"][0]
-    assert rail[3:] == [f"+{100 * gap:.3g} points", "1 points more", "harmed"]
+    assert rail[2] == "worse than allowed"
+    assert rail[4:] == [f"+{100 * gap:.3g} points", "+1 points"]
+    top = page.text[:page.text.index("Logs and digests")]
+    assert not re.search(r"\b(arms?|bets?|pulls?|delta|wealth|e-values?|digests?)\b", top)
+    assert "won on every goal" not in top
     assert [row[0] for row in page.rows[-3:]] == list(THREE)
     assert test.tests["sales"].status().head in page.text
     # intervals of each metric are those of its own test at its share of delta
@@ -223,4 +227,20 @@ def test_the_report_of_a_new_test_says_so(tmp_path):
     write_report(test, tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text("utf-8"))
     assert page.text.count("No visits are recorded yet.") == 2 and "no winner yet" in page.text
-    assert "no harm shown" in page.text and "nan" not in page.text.lower().split()
+    assert "errors: new: not known yet" in page.text and "nan" not in page.text.lower().split()
+
+
+@pytest.mark.parametrize(("reported", "words"), [
+    (THREE, "new won on every goal, and is within the limits of the guardrails."),
+    (["sales", "revenue"],
+     "new won on every goal. Not known yet: whether it is worse than allowed in errors.")])
+def test_the_report_begins_with_the_arm_that_won_all(reported, words, tmp_path):
+    test = Metrics.create(":memory:", THREE, ARMS)
+    rng = np.random.default_rng(2)
+    for day in range(25):
+        counts = day_of(rng, sales=(0.05, 0.07))
+        test.tell_counts({name: counts[name] for name in reported}, key=f"day {day}",
+                         repeated=True)
+    write_report(test, tmp_path / "report.html", title="Checkout")
+    text = Page((tmp_path / "report.html").read_text("utf-8")).text
+    assert text.strip().split("Checkout")[2].strip().startswith(words)

@@ -49,7 +49,7 @@ def arm_rows(page):
     """Return the rows of the first table by the names of the arms, in order."""
     rows = page.rows[1:]
     return {row[0]: row[1:] for row in rows[:next(i for i, row in enumerate(rows)
-                                                  if row[0] in ("arm", "batch", "event"))]}
+                                                  if row[0] in ("variant", "batch", "event"))]}
 
 
 def bets(page):
@@ -82,14 +82,14 @@ def test_report_shows_the_winner(tmp_path):
     assert "not adjusted for repeated looks" in page.text and "Wilson's" in page.text
     assert "visits45,009" in page.text and "batches recorded9" in page.text
     # lifts, intervals, rates so far, visits
-    assert page.tags["figure"] == 4 and "Visits of each arm" in page.text
+    assert page.tags["figure"] == 4 and "Visits of each variant" in page.text
     means = [totals(study, name)[1] / totals(study, name)[0] for name in ("old", "video")]
     assert (f"video won: {rate(means[1])} against {rate(means[0])} of old.") in page.text
-    assert (f"Best guess: {100 * (means[1] / means[0] - 1):.0f} % more "
+    assert (f"Best guess: {100 * (means[1] / means[0] - 1):.0f} % more than old "
             f"({1000 * (means[1] - means[0]):.2g} more per 1,000 visits)") in page.text
     assert "Safe to count on: " in page.text and "the test is finished" in page.text
     top = page.text[:page.text.index("How the numbers")]
-    assert not re.search(r"\b(bets?|pulls?|CountRace|trials)\b", top)
+    assert not re.search(r"\b(arms?|bets?|pulls?|wealth|CountRace|trials)\b", top)
 
 
 def test_report_lists_last_batches_first(tmp_path):
@@ -140,7 +140,7 @@ def test_report_shows_arm_without_trials(tmp_path):
     page = page_of(study, tmp_path)
     assert arm_rows(page)["form"] == ["in the test", "0", "0", DASH, DASH, DASH]
     assert bets(page)["form"] == "1"
-    assert "arms not measured yet1" in page.text
+    assert "variants not measured yet1" in page.text
 
 
 @pytest.mark.parametrize("value_range", [(0, 10), (-5, 5), (0, 1)])
@@ -209,7 +209,7 @@ def test_report_of_policy_with_single_pulls(tmp_path):
     for name, row in rows.items():
         assert row[2] == f"{totals(study, name)[1]:,.0f}"
     head = next(row for row in page.rows if row[0] == "batch")
-    assert len(head) == 3 + 8 and "then rate and visits of the 8 leading arms" in page.text
+    assert len(head) == 3 + 8 and "then rate and visits of the 8 leading ones" in page.text
     assert head[3:] == list(rows)[:8]
 
 
@@ -256,7 +256,7 @@ def test_headline_of_a_test_without_a_winner(tmp_path):
     study = shop(rates=(0.05, 0.05), names=("old", "new"), days=4)
     page = page_of(study, tmp_path)
     best = max(study.names, key=lambda name: totals(study, name)[1] / totals(study, name)[0])
-    assert ("No winner yet: no arm is shown to be better than all others. "
+    assert ("No winner yet: no variant is shown to be better than all others. "
             f"{best} has the highest rate so far, ") in page.text
     assert re.search(r"a winner (takes about|would take more than) [\d,]+ batches", page.text)
     assert 'dot chosen' not in page_text(study) and "Filled" not in page.text
@@ -280,7 +280,7 @@ def test_report_without_counts(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(3), arms=["old", "blue", "video"])
     page = page_of(study, tmp_path)
     assert "No results yet" in page.text and "No counts yet" in page.text
-    assert "3 of 3 arms not measured yet" in page.text and page.tags["figure"] == 0
+    assert "3 of 3 variants not measured yet" in page.text and page.tags["figure"] == 0
     assert not re.search(r"\b(wells?|plates?|lost|late|out)\b", page.text)
     study.tell_counts({"old": (0, 0)}, key="closed")
     page = page_of(study, tmp_path)
