@@ -56,7 +56,9 @@ def draw(rows, read, widths):
             axis.sharex(axes[0, 0])
             axis.sharey(row[0])
     draw_races(axes[:, :-1], rows)
-    axes[0, -1].remove()
+    axes[1, 1].get_legend().remove()
+    axes[0, -1].legend(*axes[1, 1].get_legend_handles_labels(), fontsize=7, frameon=False)
+    axes[0, -1].set_axis_off()
     axis = axes[1, -1]
     for (name, width), colour in zip(widths.items(), COLOURS, strict=False):
         axis.plot(read, width, color=colour, lw=1, label=name)
