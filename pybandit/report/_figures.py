@@ -41,7 +41,7 @@ def interval_figure(facts, readings=None, title="", what="mean of the results", 
             out += _interval(scale, means[row], below[row], above[row], y, min(4.0, room / 2),
                              kind)
     return svg(height + (34 if readings is None else 62),
-               "Means and intervals of the leading arms", out)
+               f"Means and intervals of the leading {facts.noun}s", out)
 
 
 def _interval(scale, mean, below, above, y, size, kind):
@@ -89,7 +89,7 @@ def rank_figure(facts):
         return None
     y = Scale(1, max(2, np.nanmax(ranks)), 26, BOTTOM, log=True)
     out = y_axis(y, 34, RIGHT, y.ticks(), "rank by the mean so far")
-    return svg(BOTTOM + 42, "Ranks of the leading arms over the batches",
+    return svg(BOTTOM + 42, f"Ranks of the leading {facts.noun}s over the batches",
                _paths(facts, batches, ranks, Scale(batches[0], batches[-1], 38, RIGHT), y, out))
 
 
@@ -103,7 +103,7 @@ def mean_figure(facts, batches, means, names=number, what="mean so far", values=
         return None
     y = Scale(known.min(), known.max(), BOTTOM, 26)
     out = y_axis(y, 52, RIGHT, y.ticks(), what, values)
-    return svg(BOTTOM + 42, "Means of the leading arms over the batches",
+    return svg(BOTTOM + 42, f"Means of the leading {facts.noun}s over the batches",
                _paths(facts, batches, means, Scale(batches[0], batches[-1], 56, RIGHT), y, out,
                       names))
 
@@ -160,7 +160,7 @@ def _bars(facts, what):
         out.append(f'<rect class="bar {kind}" x="{LEFT + 8}" y="{y}" '
                    f'width="{scale(n) - scale.start:.1f}" height="11"/>')
         out.append(text(scale(n) + 4, y + 9, f"{n:,}", "start", "tick"))
-    return svg(height + 34, f"{what.capitalize()} of each arm", out)
+    return svg(height + 34, f"{what.capitalize()} of each {facts.noun}", out)
 
 
 def _curve(n, what, noun):
@@ -177,5 +177,5 @@ def _curve(n, what, noun):
     points.append((x(n.size), bottom))
     out = x_axis(x, bottom, 26, x.ticks(), f"{noun}s, most {what} first (logarithmic)")
     out += y_axis(y, 38, WIDTH - 14, y.whole_ticks(), f"{what} per {noun}")
-    return svg(bottom + 36, f"{what.capitalize()} of the arms, in falling order",
+    return svg(bottom + 36, f"{what.capitalize()} of the {noun}s, in falling order",
                [*out, polyline(points, "area")])

@@ -91,7 +91,9 @@ def record(facts, amended, column, entry_of):
         f"The last digest:<br><code id=\"head\">{status.head}</code><br>Keep it to show later that "
         "no earlier event was changed: <code>pybandit study verify --head</code>, or "
         "<code>Study.verify(head)</code>.</p>",
-        table("The last events", ["event", "kind", column, "when (UTC)", "who"], rows, {1, 3, 4}),
+        "<details><summary>The last events</summary>",
+        table("The last first", ["event", "kind", column, "when (UTC)", "who"], rows, {1, 3, 4}),
+        "</details>",
         f'<p class="soft">Created with pybandit {escape(facts.version)}; this page by pybandit '
         f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SQLite {sqlite3.sqlite_version}, {moment(datetime.now(UTC).timestamp())}.</p>")

@@ -52,7 +52,7 @@ def test_arms_never_measured_are_listed(tmp_path):
     assert best.unmeasured.tolist() == list(range(10, 30)) and best.unmeasured.dtype == np.int64
     page = page_of(study, tmp_path)
     assert "20 of 30 arms never measured" in page.text
-    assert page.tags["details"] == 3  # with those on intervals and outlying results
+    assert page.tags["details"] == 4  # also of intervals, outlying results and events
     assert all((f"gene <{i}>" in page.text) for i in range(10, 30))
     assert "arms never measured20" in page.text
 

@@ -261,7 +261,7 @@ def test_headline_of_a_test_without_a_winner(tmp_path):
     assert re.search(r"a winner (takes about|would take more than) [\d,]+ batches", page.text)
     assert 'dot chosen' not in page_text(study) and "Filled" not in page.text
     assert re.search(r"new: [\d.]+ % \([\d,]+ of 6,668\), lift [+−][\d.]+ %, between −", page.text)
-    assert "There is a risk of at most 5 % that the wrong arm is named" in page.text
+    assert "There is a risk of at most 5 % that the wrong variant is named" in page.text
 
 
 def test_title_and_days_are_those_of_the_test(tmp_path):
