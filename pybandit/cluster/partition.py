@@ -105,6 +105,8 @@ def kmedoids(X: Any, n_clusters: int, *,
         receives two int64 arrays and returns the distances from the points i, as medoids, to the
         points j, shape (len(i), len(j)), finite and at least 0. With a callable metric, rows or
         a list of any objects.
+    n_clusters : int
+        Number of medoids, k; 1 to n.
     metric : str or callable, default "euclidean"
         ``"euclidean"`` (``"l2"``), ``"sqeuclidean"``, ``"manhattan"`` (``"l1"``,
         ``"cityblock"``), ``"cosine"``, ``"hamming"`` (the share of columns that differ),

@@ -163,7 +163,7 @@ def test_uninitialised_objects_explain_themselves(cls):
         if name.startswith("_") and name not in ("__repr__", "__reduce__"):
             continue
         calls = {"tell": ([0], [0], [0.5]), "rewards": (0,),
-                 "from_state": ({},)}
+                 "from_state": ({},), "in_order": (2, [0, 1])}
         try:
             value = getattr(empty, name)
             given = ([0.5],) if (cls, name) == (pb.betting.ConfidenceSequence, "tell") else (
