@@ -162,8 +162,10 @@ def test_uninitialised_objects_explain_themselves(cls):
     for name in dir(cls):
         if name.startswith("_") and name not in ("__repr__", "__reduce__"):
             continue
+        if name == "in_order":  # makes another object
+            continue
         calls = {"tell": ([0], [0], [0.5]), "rewards": (0,),
-                 "from_state": ({},), "in_order": (2, [0, 1])}
+                 "from_state": ({},)}
         try:
             value = getattr(empty, name)
             given = ([0.5],) if (cls, name) == (pb.betting.ConfidenceSequence, "tell") else (
