@@ -212,7 +212,7 @@ cdef class Call:
     cdef list callbacks
     cdef bint is_queued, is_cancelled, is_over
 
-    def __init__(self, Threads pool, function, args):
+    def __init__(self, pool, function, args):
         self.pool, self.function, self.args = pool, function, args
         self.context, self.callbacks = contextvars.copy_context(), []
         # the error of a thread that cannot even create an exception
