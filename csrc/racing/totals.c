@@ -83,15 +83,19 @@ ALWAYS_INLINE void add_groups(const char *rows, int64_t n_rows, int64_t step,
     }
 }
 
-/* Returns the first column of vector v of a row; the last vector may repeat columns. */
+/*
+ * Returns the first column of vector v of a part of a row. The last vector may repeat columns; if
+ * the part has fewer than LANES, it begins before the part.
+ */
 ALWAYS_INLINE int64_t column_at(int64_t v, int64_t n_columns)
 {
     return minimum(v * LANES, n_columns - LANES);
 }
 
 /*
- * Adds a tile of rows of LANES to ACROSS contiguous columns to their totals, row by row: memory is
+ * Adds up to ACROSS columns of a tile of contiguous rows to their totals, row by row: memory is
  * read in order, and the sums stay in the first cache. Each column is summed as by `add_group`.
+ * Rows have at least LANES columns, of which the part begins at `first`.
  */
 ALWAYS_INLINE void add_across(const char *rows, int64_t n_rows, int64_t step, int64_t first,
                               int64_t n_columns, const int64_t reference, const pb_cell_type type,

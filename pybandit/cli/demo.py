@@ -121,12 +121,12 @@ def subjects():
 
 def student_factors(observations, grid):
     """Return the Student-t log-likelihood: one factor per observation, one state per cell."""
+    from scipy.special import gammaln  # here, because all commands import this module
+
     squares = np.square(observations)
     dof, scale = grid.cells()
     rate = 1.0 / (dof * scale**2)
     power = -0.5 * (dof + 1.0)
-    from scipy.special import gammaln  # here, because all commands import this module
-
     peak = (gammaln(0.5 * (dof + 1.0)) - gammaln(0.5 * dof)
             - 0.5 * np.log(dof * np.pi) - np.log(scale))
 
