@@ -21,7 +21,7 @@ void pb_medoid_begin(pb_medoid *b)
             b->reach[i] = 0.0;
     b->t = b->count = 0;
     b->anchor = -1;
-    b->theta = 0.0;
+    b->theta = b->inverse = b->near_below = b->past = 0.0;
 }
 
 void pb_medoid_lanes_fill(pb_medoid_lanes *lanes, const int64_t *references, int64_t n,
@@ -40,8 +40,14 @@ void pb_medoid_lanes_fill(pb_medoid_lanes *lanes, const int64_t *references, int
     }
 }
 
-/* Slack of s_i for rounding errors of the distances. */
-ALWAYS_INLINE double slack(const pb_medoid *b) { return b->precision * b->theta; }
+/* Slack of s_i for rounding errors of the distances (Rounding in pybandit/cluster/medoid.h). */
+ALWAYS_INLINE double slack(const pb_medoid *b, int64_t i)
+{
+    if (!b->convex)
+        return b->precision * b->theta;
+    const double reach = b->reach[i], first = reach * (1.0 + reach * b->inverse) + b->near_below;
+    return b->precision * (b->past + first + b->precision * (b->theta + first));
+}
 
 /* Computes m_i and lambda_i from the past; no bet on the anchor, and none before it is chosen. */
 ALWAYS_INLINE double stake(const pb_medoid *b, int64_t i, double n_ahead, double *most)
@@ -51,8 +57,8 @@ ALWAYS_INLINE double stake(const pb_medoid *b, int64_t i, double n_ahead, double
         *most = 0.0;
         return 0.0;
     }
-    const double left = (double)b->n * (b->shift[i] + slack(b)) - b->read[i];
-    *most = larger(larger(left / n_ahead, slack(b)), larger(TINY * reach, SMALLEST));
+    const double error = slack(b, i), left = (double)b->n * (b->shift[i] + error) - b->read[i];
+    *most = larger(larger(left / n_ahead, error), larger(TINY * reach, SMALLEST));
     double mean = b->read[i] / (double)b->t, variance = b->convex ? 0.02 : 0.1, share = 0.5;
     variance *= reach * reach;  /* usual before anything is read by this anchor: half a stake */
     if (b->count > 0) {
@@ -132,7 +138,7 @@ void pb_medoid_drop(pb_medoid *b)
     int64_t kept = 0;
     for (int64_t i = 0; i < b->n_alive; i++) {
         const int lost = b->wealth[i] >= b->log_threshold ||
-                         n * (b->shift[i] + slack(b)) < b->read[i];
+                         n * (b->shift[i] + slack(b, i)) < b->read[i];
         if (!lost || b->alive[i] == b->anchor)
             move(b, kept++, i);
     }
@@ -151,6 +157,9 @@ void pb_medoid_reanchor(pb_medoid *b, const pb_medoid_anchor *a)
     int64_t kept = 0;
     b->anchor = a->index;
     b->theta = a->theta;
+    b->inverse = a->inverse;
+    b->near_below = a->near_below;
+    b->past = 0.0;
     for (int64_t i = 0; i < b->n_alive; i++) {
         const double reach = a->distances[b->alive[i]];
         const double bound = a->of_plane ? a->theta - a->of_plane[i] : 0.0;
@@ -162,6 +171,7 @@ void pb_medoid_reanchor(pb_medoid *b, const pb_medoid_anchor *a)
         b->shift[i] = (a->of_far ? a->of_far[i] : 0.0) + reach * a->near_share;
         b->read[i] = b->raw[i] - a->read_distance + (a->of_read ? a->of_read[i] : 0.0) +
                      reach * a->near_weight;
+        b->past = larger(b->past, b->raw[i] / (double)b->n);
         move(b, kept++, i);
     }
     b->n_alive = kept;

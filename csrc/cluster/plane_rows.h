@@ -28,7 +28,7 @@ ALWAYS_INLINE void NAMED(pass_of)(pb_plane *plane, const pb_distances *d, const 
     double *const restrict anchor = plane->scratch, *const restrict apart = anchor + n_columns;
     double *const restrict far = plane->far, *const restrict near = plane->near;
     double *const restrict distances = plane->distances;
-    double theta = 0.0, share = 0.0;
+    double theta = 0.0, share = 0.0, inverse = 0.0;
     for (int64_t c = 0; c < n_columns; c++)
         far[c] = near[c] = apart[c] = 0.0;
     NAMED(subtract)(d, rows, plane->anchor, n_columns, apart, anchor);
@@ -40,6 +40,7 @@ ALWAYS_INLINE void NAMED(pass_of)(pb_plane *plane, const pb_distances *d, const 
         theta += weight * distance;
         if (distance > plane->near_below) {
             const double share_of_row = weight / distance;
+            inverse += share_of_row;
             for (int64_t c = 0; c < n_columns; c++)
                 far[c] += share_of_row * apart[c];
             continue;
@@ -52,6 +53,7 @@ ALWAYS_INLINE void NAMED(pass_of)(pb_plane *plane, const pb_distances *d, const 
     const double total = (double)n;
     plane->theta = theta / total;
     plane->near_share = share / total;
+    plane->inverse = inverse / total;
     for (int64_t c = 0; c < n_columns; c++) {
         far[c] /= total;
         near[c] /= total;
@@ -86,7 +88,7 @@ ALWAYS_INLINE void NAMED(pass_few)(pb_plane *plane, const pb_distances *d, const
                                    int64_t n_columns, const double *weights)
 {
     const double total = (double)d->n, near_below = plane->near_below;
-    double theta = 0.0, share = 0.0, anchor[FEW_COLUMNS];
+    double theta = 0.0, share = 0.0, inverse = 0.0, anchor[FEW_COLUMNS];
     double far[FEW_COLUMNS] = {0.0}, near[FEW_COLUMNS] = {0.0};
     NAMED(block) b;
     for (int64_t c = 0; c < n_columns; c++)
@@ -100,6 +102,7 @@ ALWAYS_INLINE void NAMED(pass_few)(pb_plane *plane, const pb_distances *d, const
             plane->distances[first + r] = distance;
             theta += weight * distance;
             if (distance > near_below) {
+                inverse += b.shares[r];
                 for (int64_t c = 0; c < n_columns; c++)
                     far[c] += b.shares[r] * b.apart[c][r];
                 continue;
@@ -111,6 +114,7 @@ ALWAYS_INLINE void NAMED(pass_few)(pb_plane *plane, const pb_distances *d, const
     }
     plane->theta = theta / total;
     plane->near_share = share / total;
+    plane->inverse = inverse / total;
     for (int64_t c = 0; c < n_columns; c++) {
         plane->far[c] = far[c] / total;
         plane->near[c] = near[c] / total;

@@ -82,11 +82,10 @@ def euclidean(q):
     if done:
         return by_planes(q, planes, 0)
     candidates = candidates_of(planes)
-    survivors, bound, n_distances = raced(q, candidates, q.bound)
-    n_distances += n * planes.n_passes
+    survivors, bound, n_distances, totals = raced(q, candidates, q.bound)
+    best = compared(q, survivors, bound, n_distances + n * planes.n_passes, totals)
     if not q.exact:
-        return compared(q, survivors, bound, n_distances)
-    best = compared(q, survivors, bound, n_distances)
+        return best
     n_before = planes.n_passes
     if planes.run(best.index, 20, 0.0, 20):
         return by_planes(q, planes, best.n_distances - n * n_before)
@@ -120,10 +119,12 @@ def by_planes(q, planes, n_distances):
 
 
 def raced(q, candidates, bound):
-    """Return the survivors of a race, its bound, and the number of distances computed."""
+    """Return the survivors of a race, its bound, the number of distances computed, and the sums
+    of the distances of survivors to all points, None if the race did not read all.
+    """
     n = q.distances.n
     if len(candidates) == 1:
-        return candidates, None, 0
+        return candidates, None, 0, None
     kind = "student" if bound == "student" else "euclidean" if q.metric == EUCLIDEAN else "metric"
     race = MedoidRace(q.distances, q.weights, candidates, kind, q.delta, q.n_threads, q.bar)
     order = Subsample("permutation" if n <= LARGEST_ORDER else "keyed", n)
@@ -136,7 +137,8 @@ def raced(q, candidates, bound):
         race.run_student(draw, n // 4, student_quantiles(n // 4, q.delta), ratio=FULL_SUMS)
     else:
         race.run_bets(draw, n // 4, ratio=FULL_SUMS)
-    return race.alive, bound, race.n_distances
+    totals = race.totals if race.n_read == n else None
+    return race.alive, bound, race.n_distances, totals
 
 
 def student_quantiles(limit, delta):
@@ -148,20 +150,33 @@ def student_quantiles(limit, delta):
     return stdtrit(sizes - 1.0, 1.0 - delta / n_looks)
 
 
-def compared(q, candidates, bound, n_distances):
-    """Return the candidate with the smallest sum of distances to all points."""
+def compared(q, candidates, bound, n_distances, totals=None):
+    """Return the candidate with the smallest sum of distances to all points.
+
+    The sums may be given as `totals`, up to the rounding of each distance.
+    """
     n_survivors = len(candidates)
+    if totals is not None:
+        candidates = nearly_best(candidates, totals, rounding(q))
+        return settled(q, candidates, bound, n_distances, n_survivors)
     candidates = without_copies(q, candidates)
     if len(candidates) > 1:
         n_distances += len(candidates) * q.distances.n
         q.bar.update(len(candidates) * q.distances.n)
     if q.has_rows and len(candidates) > FEW:
         sums = full_sums(q.distances, q.weights, candidates, q.n_threads)
-        # float32 distances are sums of n_columns terms, each rounded
-        is_single = q.distances.rows.dtype == np.float32
-        error = 2.0**-22 * (2.0 + q.distances.rows.shape[1] ** 0.5) if is_single else 1e-12
-        candidates = nearly_best(candidates, sums, error)
+        candidates = nearly_best(candidates, sums, rounding(q))
     return settled(q, candidates, bound, n_distances, n_survivors)
+
+
+def rounding(q):
+    """Return a bound of the relative error of sums of distances that are rounded one by one."""
+    if not q.has_rows:
+        return 2.0**-20  # functions may compute in float32
+    if q.distances.rows.dtype != np.float32:
+        return 1e-12
+    # float32 distances are sums of n_columns terms, each rounded
+    return 2.0**-22 * (2.0 + q.distances.rows.shape[1] ** 0.5)
 
 
 def nearly_best(candidates, sums, error):
@@ -199,5 +214,10 @@ def first_copy(q, index):
     """Return the lowest index at distance 0 from the medoid, which has the same mean distance."""
     if not (q.has_rows or q.triangle):
         return index
+    if q.has_rows and not is_sparse(q.distances.rows):
+        rows = q.distances.rows
+        same = np.flatnonzero(rows[:index, 0] == rows[index, 0])
+        same = same[(rows[same] == rows[index]).all(axis=1)]
+        return int(same[0]) if same.size else index
     apart = check_distances(distances_from(q.distances, index), index)
     return min(index, int(np.argmax(apart == 0.0))) if (apart == 0.0).any() else index

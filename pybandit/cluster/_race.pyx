@@ -71,7 +71,7 @@ cdef class MedoidRace:
         self.race.n, self.race.n_alive = n_points, n
         self.race.student, self.race.convex = kind == "student", kind == "euclidean"
         self.race.log_threshold = log(1.0 / delta)
-        # errors of float32 distances; functions may compute in float32 too
+        # of float32 distances; functions may compute in float32 too
         self.race.precision = 2.0**-50 if distances.points.doubles != NULL else 2.0**-21
         self.race.alive = &self.rows[0]
         self.race.raw, self.race.read = &self.fields[0, 0], &self.fields[1, 0]
@@ -103,6 +103,11 @@ cdef class MedoidRace:
     def leader(self):
         """Survivor with the smallest sum of distances, the lowest index of equal ones."""
         return self.rows[pb_medoid_leader(&self.race)]
+
+    @property
+    def totals(self):
+        """Sum of the distances of each survivor to the references read."""
+        return np.array(self.fields[0, :self.race.n_alive])
 
     @property
     def wealth(self):
@@ -178,6 +183,7 @@ cdef class MedoidRace:
         cdef const double *w = self._weights()
         cdef int64_t c, n = race.n_alive, n_columns = self.distances.points.n_columns
         cdef double *of_far = &self.products[0]
+        cdef bint is_far = True  # no near row but copies of the anchor
         self.plane.anchor = index
         self.plane.near_below = self.near_below = (
             NEAR * race.raw[pb_medoid_leader(&self.race)] / max(race.t, 1))
@@ -187,16 +193,20 @@ cdef class MedoidRace:
             for c in range(n_columns):
                 self.columns[4, c] = 0.0
                 self.columns[5, c] = self.plane.far[c] + self.plane.near[c]
+                is_far = is_far and self.plane.near[c] == 0.0
             pb_plane_part(&self.plane, &self.distances.points, w, &self.history[0], race.t,
                           &self.columns[4, 0], &anchor.near_weight, &anchor.read_distance)
             pb_plane_products(&self.plane, &self.distances.points, self.plane.far, race.alive, n,
                               of_far)
             pb_plane_products(&self.plane, &self.distances.points, &self.columns[4, 0],
                               race.alive, n, of_far + n)
-            pb_plane_products(&self.plane, &self.distances.points, &self.columns[5, 0],
-                              race.alive, n, of_far + 2 * n)
+            if not is_far:
+                pb_plane_products(&self.plane, &self.distances.points, &self.columns[5, 0],
+                                  race.alive, n, of_far + 2 * n)
         anchor.theta, anchor.near_share = self.plane.theta, self.plane.near_share
-        anchor.of_far, anchor.of_read, anchor.of_plane = of_far, of_far + n, of_far + 2 * n
+        anchor.near_below, anchor.inverse = self.near_below, self.plane.inverse
+        anchor.of_far, anchor.of_read = of_far, of_far + n
+        anchor.of_plane = of_far if is_far else of_far + 2 * n
         self._reanchor(&anchor, index)
 
     cdef _set_point(self, int64_t index):
@@ -208,6 +218,7 @@ cdef class MedoidRace:
         weights = np.ones(self.race.n) if self.weights is None else np.asarray(self.weights)
         anchor.theta = weights @ values / self.race.n
         anchor.near_share, anchor.near_weight = 1.0, weights[read].sum()
+        anchor.near_below = anchor.inverse = 0.0
         anchor.read_distance = weights[read] @ values[read]
         anchor.of_far = NULL
         anchor.of_read = NULL
@@ -229,27 +240,39 @@ cdef class MedoidRace:
         """End a block of the race without bets."""
         pb_medoid_look(&self.race, quantile)
 
-    def goes_on(self, int64_t n_ahead, int64_t limit, double ratio):
-        """Return True if n_ahead more references may be read.
+    def is_open(self, double ratio):
+        """Return True if the race goes on.
 
-        At most `limit` are read. The race also ends if the sums of all survivors over all points
-        cost at most 1 / ratio of the distances computed so far.
+        It ends if the sums of all survivors over all points cost at most 1 / ratio of the
+        distances computed so far.
         """
-        return (self.race.n_alive > 1 and self.race.t + n_ahead <= limit
+        return (self.race.n_alive > 1
                 and self.race.n_alive * self.race.n * ratio > self.n_distances)
+
+    def is_cheap(self):
+        """Return True if the other references cost at most what was computed so far."""
+        cdef int64_t n_left = self.race.n - self.race.t
+        return (self.race.anchor >= 0 and n_left > 0
+                and self.race.n_alive * n_left <= self.n_distances)
 
     def run_bets(self, draw, int64_t limit, int64_t pilot=16, int64_t tile=PB_TILE,
                  double ratio=4.0):
-        """Run the race by bets; ``draw(n)`` returns the next n references of the order."""
+        """Run the race by bets; ``draw(n)`` returns the next n references of the order.
+
+        After `limit` references, the anchor remains, and the race goes on only while it is cheap.
+        """
         cdef int64_t chosen_at = 0
         self.read(draw(pilot))
-        while self.goes_on(tile, limit, ratio):
+        while self.is_open(ratio):
             leader = self.leader
-            if leader != self.race.anchor and (self.race.anchor < 0
-                                               or self.race.t >= 2 * chosen_at):
+            if self.race.t + tile > limit:
+                if not self.is_cheap():
+                    return
+            elif leader != self.race.anchor and (self.race.anchor < 0
+                                                 or self.race.t >= 2 * chosen_at):
                 self.set_anchor(leader)
                 chosen_at = self.race.t
-            self.read(draw(tile))
+            self.read(draw(min(tile, self.race.n - self.race.t)))
             self.drop()
 
     def run_student(self, draw, int64_t limit, quantiles, int64_t pilot=32, double ratio=4.0):
@@ -257,7 +280,7 @@ cdef class MedoidRace:
         cdef int64_t size = PB_TILE, _
         self.read(draw(pilot))
         for quantile in quantiles:
-            if not self.goes_on(size, limit, ratio):
+            if not self.is_open(ratio) or self.race.t + size > limit:
                 return
             self.set_anchor(self.leader)
             for _ in range(size // PB_TILE):

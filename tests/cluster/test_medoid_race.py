@@ -199,6 +199,31 @@ def test_no_y_is_negative():
         assert (y >= -(2.0**-21) * scale - 1e-15 * far[sure]).all()
 
 
+@pytest.mark.parametrize("kind", ["gauss", "heavyrow", "heavy", "copies", "offset"])
+def test_rounding_adds_at_most_the_slack(kind):
+    """The sums of y_ij of float32 distances, next to those of float64."""
+    rng = np.random.default_rng(3)
+    x = (np.repeat(rng.normal(size=(30, 8)), 20, axis=0) + 1e-5 * rng.normal(size=(600, 8))
+         if kind == "copies" else 1e6 + rng.normal(size=(600, 8)) if kind == "offset"
+         else data(kind, 600, 8)).astype(np.float32)
+    rounded = Distances(x, 0).block(np.arange(600), np.arange(600))
+    exact = Distances(x.astype(float), 0).block(np.arange(600), np.arange(600))
+    for anchor in (int(exact.sum(axis=1).argmin()), 17):
+        race = Race(x, "euclidean", 1e-3, precision=2.0**-21)
+        race.read(np.arange(16))
+        race.set_anchor(anchor)
+        kept = race.alive
+        errors = np.zeros(kept.size)
+        for part in np.split(np.arange(16, 600), [200, 400]):
+            sums = []
+            for d in (rounded, exact):
+                before = race.read_.copy()
+                race.bet(d[np.ix_(kept, part)], part)
+                sums.append(race.read_ - before)
+            errors += sums[0] - sums[1]
+        assert (np.abs(errors) <= 600 * race.slack()).all()
+
+
 def best_of(x, metric):
     """Return the medoid by all pairs, with SciPy."""
     return int(cdist(x, x, {"manhattan": "cityblock"}.get(metric, metric)).sum(axis=1).argmin())

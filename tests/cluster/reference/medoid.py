@@ -86,7 +86,7 @@ class Race:
         self.raw, self.wealth = np.zeros(self.n), np.zeros(self.n)
         self.history, self.anchor, self.best = [], -1, np.inf
         self.read_ = self.shift = self.total = self.square = np.zeros(self.n)
-        self.count = self.theta = 0
+        self.count = self.theta = self.past = self.inverse = self.near_below = 0
 
     @property
     def leader(self):
@@ -116,7 +116,19 @@ class Race:
             keep &= self.theta - full <= self.best + 1e-12 * (self.best + self.theta + r)
         self.anchor, self.count = a, 0
         self.keep(keep | (self.alive == a))
+        self.past = self.raw.max() / self.n
+        if self.convex:
+            self.near_below = near_below
+            self.inverse = (self.w[~self.near] / self.apart[~self.near]).sum() / self.n
         self.total = self.square = np.zeros(self.alive.size)
+
+    def slack(self):
+        """Return what rounding errors add to s_i at most."""
+        if not self.convex:
+            return self.precision * self.theta
+        r = self.apart[self.alive]
+        first = r * (1.0 + r * self.inverse) + self.near_below
+        return self.precision * (self.past + first + self.precision * (self.theta + first))
 
     def read(self, rows):
         d = distances(self.x[self.alive], self.x[rows], self.metric)
@@ -128,7 +140,7 @@ class Race:
 
     def bet(self, d, rows):
         t, r = len(self.history), self.apart[self.alive]
-        slack = self.precision * self.theta
+        slack = self.slack()
         most = (self.n * (self.shift + slack) - self.read_) / (self.n - t - len(rows) + 1)
         most = np.maximum(np.maximum(most, slack), np.maximum(1e-12 * r, 1e-300))
         if self.count:
@@ -152,7 +164,7 @@ class Race:
 
     def drop(self):
         lost = (self.wealth >= np.log(1.0 / self.delta)) | (
-            self.n * (self.shift + self.precision * self.theta) < self.read_)
+            self.n * (self.shift + self.slack()) < self.read_)
         self.keep(~lost | (self.alive == self.anchor))
 
     def run(self, order, limit, pilot=16, tile=64, ratio=4.0):
@@ -160,13 +172,17 @@ class Race:
         cost, chosen_at = self.n * pilot, 0
         self.read(order[:pilot])
         t = pilot
-        while self.alive.size > 1 and t + tile <= limit and self.alive.size * self.n * ratio > cost:
+        while self.alive.size > 1 and self.alive.size * self.n * ratio > cost:
             leader = self.leader
-            if leader != self.anchor and (self.anchor < 0 or t >= 2 * chosen_at):
+            if t + tile > limit:
+                if self.anchor < 0 or t == self.n or self.alive.size * (self.n - t) > cost:
+                    break
+            elif leader != self.anchor and (self.anchor < 0 or t >= 2 * chosen_at):
                 self.set_anchor(leader)
                 cost, chosen_at = cost + self.n, t
-            cost += self.alive.size * tile
-            self.read(order[t:t + tile])
+            rows = order[t:t + tile]
+            cost += self.alive.size * len(rows)
+            self.read(rows)
             self.drop()
-            t += tile
+            t += len(rows)
         return cost

@@ -24,6 +24,15 @@ extern "C" {
  * tile, is a nonnegative supermartingale. It exceeds 1 / delta with probability at most delta
  * (Ville), for the medoid alone: no union over candidates. Anchors may change.
  *
+ * Rounding. Let e be the mean relative error of the distances d(i, j), `precision`; distances from
+ * the anchor are computed in double precision for rows. What it adds to the mean of y_ij is at most
+ * about e theta_a without rows, and is added to s_i. For rows, with r = d(i, a), d = d(i, j) and
+ * a = d(a, j), y_ij = w_j (r^2 - (d - a)^2) / (2 a) if j is not near, |d - a| <= r and d <= a + r,
+ * so an error e d of d changes y_ij by at most
+ *     w_j (e r (1 + r / a) + e^2 (a + r (2 + r / a)) / 2).
+ * A near reference adds at most e (r + near_below). Y_i of an anchor starts from the raw sum, whose
+ * error is at most e times that sum.
+ *
  * Without a triangle inequality (`student`), differences from an anchor per block of references
  * are compared with Student's quantile; see pb_medoid_look.
  */
@@ -33,7 +42,7 @@ typedef struct {
     int student;           /* 1: no bets */
     int convex;            /* 1: c_ij of rows, whose y_ij vary less at first */
     double log_threshold;  /* log(1 / delta) */
-    double precision;      /* rounding error of a distance as a share of theta_a, added to m_i */
+    double precision;      /* largest mean of the relative rounding errors of distances */
 
     /* survivors by position, n entries each; owned by the caller */
     int64_t n_alive;
@@ -51,6 +60,9 @@ typedef struct {
     int64_t count;         /* of these, since the anchor was chosen or the block was started */
     int64_t anchor;        /* index; -1 before the first */
     double theta;          /* theta_a */
+    double inverse;        /* rows: sum of w_j / (N d(a, j)) over references that are not near */
+    double near_below;     /* rows: references at most this far from the anchor are near */
+    double past;           /* largest raw sum of a survivor when the anchor was chosen, over N */
 } pb_medoid;
 
 /* What the kernel needs of the references of a tile; see pb_medoid_lanes_fill. */
@@ -98,6 +110,8 @@ typedef struct {
     double best;              /* smallest theta known */
     const double *distances;  /* n: d(j, a) of every point */
     double near_share;        /* sum of w_j / N over near points; 1 without rows */
+    double near_below;        /* rows only: points at most this far from the anchor are near */
+    double inverse;           /* rows only: of pb_plane */
     double near_weight;       /* sum of w_j over near references read */
     double read_distance;     /* sum of w_j d(j, a) over references read */
     const double *of_far;     /* rows only, else NULL: <x_i - a, far> of pb_plane */

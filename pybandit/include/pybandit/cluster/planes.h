@@ -20,6 +20,7 @@ typedef struct {
     double near_below;  /* set by the caller: rows at most this far from the anchor are near */
     double theta;       /* theta(a) */
     double near_share;  /* sum of w_j / N over near rows */
+    double inverse;     /* sum of w_j / (N |x_j - a|) over the other rows */
     double *distances;  /* n: |x_j - a|; owned by the caller, as the next three */
     double *far;        /* n_columns: the part of s of the rows that are not near */
     double *near;       /* n_columns: the part of s of the near rows; 0 at distance 0 */
