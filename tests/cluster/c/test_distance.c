@@ -97,7 +97,7 @@ static void reads_matrices_and_functions(void)
     const int64_t references[] = {7, 2, 2, 11}, candidates[] = {0, 4, 9};
     const pb_distances kinds[] = {{PB_PRECOMPUTED, N, N, NULL, matrix, NULL, NULL, NULL, NULL},
                                   {PB_PRECOMPUTED, N, N, floats, NULL, NULL, NULL, NULL, NULL},
-                                  {PB_PRECOMPUTED, N, N, NULL, NULL, square, &scale}};
+                                  {PB_PRECOMPUTED, N, N, NULL, NULL, square, &scale, NULL, NULL}};
     for (int k = 0; k < 3; k++) {
         pb_tile tile = made(&kinds[k], 3, references, 4);
         assert(pb_tile_read(&tile, &kinds[k], candidates, 3, out) == PB_OK);

@@ -99,8 +99,9 @@ static void build(world *w, pb_minibatch_test test, double most)
     w->moves[1] = (pb_move){PB_MOVE_WALK, NULL, NULL, 1.0, 0.3, 0.3, 1.5, 0};
     assert(pb_chain_memory(D) == 5 * D);
     double *m = w->memory;
-    w->chain = (pb_chain){&w->problem, w->moves, 2, normal, poisson, 0, NULL, m, m + D, m + 2 * D,
-                          m + 3 * D, m + 4 * D, 0, 0, 0, -1, 0.0, 0.0};
+    w->chain = (pb_chain){.problem = &w->problem, .moves = w->moves, .n_moves = 2, .normal = normal,
+                          .poisson = poisson, .z = m, .point = m + D, .next_z = m + 2 * D,
+                          .next_point = m + 3 * D, .work = m + 4 * D, .bad_row = -1};
     m[0] = m[1] = 0.0;
     pb_chain_place(&w->chain);
 }
@@ -133,7 +134,9 @@ static int own_spread(void *data, double *out)
 
 static void make_own(world *w, pb_minibatch_form form)
 {
-    const pb_own_rows own = {{N, 1, NULL, own_differences, w}, w->points, 1e-12, own_spread, w};
+    const pb_factors factors = {.n_factors = N, .n_states = 1, .function = own_differences,
+                                .user_data = w};
+    const pb_own_rows own = {factors, w->points, 1e-12, own_spread, w};
     w->own = own;
     w->chain.own = &w->own;
     w->problem.form = form;

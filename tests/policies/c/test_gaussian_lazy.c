@@ -34,10 +34,12 @@ static double *some_features(int64_t n, int64_t d, uint64_t *random)
 /* Prior variance 4; allocates exactly the memory that the header requires. */
 static void make(arms *a, const double *features, int64_t n, int64_t d)
 {
-    a->posterior = (pb_gaussian){n, d, features, allocate(n, sizeof(double)),
-                                 allocate(n, sizeof(double)), allocate(d * d, sizeof(double)),
-                                 allocate(d, sizeof(double)), allocate(2 * d, sizeof(double)),
-                                 NULL};
+    a->posterior = (pb_gaussian){.n_arms = n, .n_features = d, .features = features,
+                                 .means = allocate(n, sizeof(double)),
+                                 .variances = allocate(n, sizeof(double)),
+                                 .spread = allocate(d * d, sizeof(double)),
+                                 .weights = allocate(d, sizeof(double)),
+                                 .memory = allocate(2 * d, sizeof(double))};
     a->norms = allocate(n, sizeof(double));
     for (int64_t k = 0; k < n; k++) {
         a->norms[k] = a->posterior.means[k] = 0.0;
