@@ -34,6 +34,11 @@ def test_every_kernel_has_a_header_and_a_test():
     assert names <= tested <= names | private
 
 
+def test_c_tests_compile():
+    """All of them, while few run in each run."""
+    compile_c("-fsyntax-only", *C_TESTS)
+
+
 @pytest.mark.some(12)
 @pytest.mark.parametrize("source", C_TESTS, ids=lambda source: source.stem)
 def test_c_tests_pass_under_sanitizers(source, kernels, tmp_path):
