@@ -87,8 +87,8 @@ def test_any_wrong_claim_is_at_most_as_frequent_as_promised():
             results = test.results()
             wrong += (results["sales"].winner is not None or results["revenue"].winner is not None
                       or bool(results["errors"].harmed))
-    # a true probability of .2 exceeds 33 of 80 with probability below 1e-5
-    assert wrong <= 33
+    # a true probability of .2 exceeds 35 of 80 with probability 4e-7
+    assert wrong <= 35
 
 
 def test_a_folder_is_opened_again_and_a_call_is_repeated(tmp_path):
