@@ -163,11 +163,14 @@ cdef class Session:
                   pb_bitgen *bitgen) except -1:
         """Run batches until the policy is done or `most` pulls would be exceeded."""
         cdef int64_t n_marks = self.table.marks.shape[0]
+        cdef bint may_pull_one = not (self.common or policy._wants_costs)
         cdef pb_batch batch
         policy._lend(bitgen)
         with nogil:
             while (not policy._is_done() and not (self._may_be_over() and self._is_over())
                    and not policy.broken and self.odd_arm < 0):
+                if may_pull_one and self._pull_singly(policy, environment, bitgen):
+                    continue
                 batch = policy._planned()
                 if policy.broken:
                     break
@@ -176,7 +179,7 @@ cdef class Session:
                     self._mark(policy)
                 if batch.n_pulls > self.most - policy.n_pulls:
                     break
-                if batch.n_pulls == 1 and not (self.common or policy._wants_costs):
+                if batch.n_pulls == 1 and may_pull_one:
                     self._pull_one(policy, environment, batch.arms[batch.first], bitgen)
                     continue
                 self._pull_batch(policy, environment, batch, bitgen)
@@ -254,6 +257,20 @@ cdef class Session:
         policy._advance()
         self.is_torn = False
         return 0
+
+    cdef inline bint _pull_singly(self, NativePolicy policy, Environment environment,
+                                  pb_bitgen *bitgen) noexcept nogil:
+        """Make single pulls until something else is due; return False if none could be made."""
+        cdef int64_t start = policy.n_pulls, arm
+        cdef int64_t end = start + min(DRAWS_BETWEEN_LOOKS, self.most - start)
+        if self.next_mark < self.table.marks.shape[0]:
+            end = min(end, self.table.marks[self.next_mark])
+        while policy.n_pulls < end and not policy.broken and self.odd_arm < 0:
+            arm = policy._single()
+            if arm < 0:
+                break
+            self._pull_one(policy, environment, arm, bitgen)
+        return policy.n_pulls > start or self.odd_arm >= 0
 
     cdef inline void _pull_one(self, NativePolicy policy, Environment environment, int64_t arm,
                                pb_bitgen *bitgen) noexcept nogil:
