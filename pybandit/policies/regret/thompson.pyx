@@ -186,6 +186,9 @@ cdef class ThompsonSampling(CountedPolicy):
 
     cdef int _take_stream(self, state) except -1:
         self.generator.bit_generator.state = state
+        if self.chosen >= 0:  # drawn from the stream that is replaced
+            self.chosen = -1
+            pb_thompson_begin(&self.kernel)
         return 0
 
     cdef bint _forget(self) except -1:
