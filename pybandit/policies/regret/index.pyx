@@ -176,6 +176,17 @@ cdef class UCB1(_UpperBound):
     def _options(self):
         return dict(n_arms=self.n_arms, exploration=self.exploration)
 
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t arm = self.chosen
+        if arm < 0 or self.n_lacking or self.is_scaled:
+            _UpperBound._advance(self)
+            return
+        # the usual case without calls, a tenth of the time of a pull
+        self.asked[arm] += 1
+        self.centres[arm] = self._sums[arm] / self._pulls[arm]
+        self.roots[arm] = 1.0 / sqrt(<double>self._pulls[arm])
+        UCB1._choose(self)
+
     cdef void _widen(self, int64_t arm) noexcept nogil:
         _UpperBound._put(self, arm, 1.0 / sqrt(<double>self._pulls[arm]), 0.0)
 
