@@ -182,7 +182,7 @@ def test_decided_is_true_only_if_a_rule_stopped():
 @pytest.mark.parametrize("n_values", [3, 10**9])
 @pytest.mark.parametrize("k", [1, 700, 1500, 2999])
 def test_many_arms_are_recommended_best_first_ties_to_the_lowest(n_values, k):
-    """With few values most arms tie, with many none; some have no reward."""
+    """Most arms tie if there are few values, none if there are many; some have no reward."""
     rng = np.random.default_rng(3)
     means = rng.integers(n_values, size=3000) / n_values
     policy = pb.policies.BatchRacing(3000, k, batch_size=3000)
