@@ -1,9 +1,10 @@
 """Exact chains on minibatches compared with other samplers of a large logistic regression.
 
-Run as ``python bench/mcmc/bench_exact.py -n 100000 -d 20``; prints one table. ESS is ArviZ's bulk
-ESS, the smallest of the d parameters. Times are processor times, best of a few rounds, on one
-core. `sd` is the chain's standard deviation divided by that of the exact chain with the most
-draws, for the parameter with the largest difference; its noise is one or two per cent.
+Run as ``python bench/mcmc/bench_exact.py -n 100000 -d 20``; prints one table. With
+``-n 1000 -d 50`` all exact steps read all rows, as the walk on full data does with numba. ESS is
+ArviZ's bulk ESS, the smallest of the d parameters. Times are processor times, best of a few
+rounds, on one core. `sd` is the chain's standard deviation divided by that of the exact chain with
+the most draws, for the parameter with the largest difference; its noise is one or two per cent.
 "hand-written" is the factorised test as a numba loop for this model alone: the same algorithm,
 with the same bound.
 """

@@ -44,6 +44,7 @@ typedef float floats __attribute__((vector_size(LANES * sizeof(float)), aligned(
               (a)[2] < (b)[2] ? (a)[2] : (b)[2], (a)[3] < (b)[3] ? (a)[3] : (b)[3]})
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL_8 _Pragma("GCC unroll 8")
 #else
 typedef struct {
     double lanes[LANES];
@@ -64,6 +65,7 @@ typedef struct {
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define ALWAYS_INLINE static inline
 #define UNROLL
+#define UNROLL_8
 #endif
 
 /* the larger of a and b, a if they are equal; a blend, while LEAST is one instruction */
@@ -82,6 +84,16 @@ typedef struct {
 /* Return a if both are equal. fmax and fmin would be function calls, because they handle NaN. */
 ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE double smaller(double a, double b) { return b < a ? b : a; }
+
+/* a condition for a conditional move: a branch would be mispredicted about every second time */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_expect_with_probability)
+#define UNPREDICTABLE(condition) __builtin_expect_with_probability((condition), 1, 0.5)
+#endif
+#endif
+#ifndef UNPREDICTABLE
+#define UNPREDICTABLE(condition) (condition)
+#endif
 
 /* Uses 256-bit instructions if the machine has them. Only with GCC: Clang 14 gives such functions
    names that other files cannot link to. Not with sanitizers: the processor is queried before

@@ -44,6 +44,8 @@ def seed_sequence_of(rng):
 
 def private_generator(rng):
     """Return a Generator seeded from `rng` that shares no lock with it."""
+    if rng is None:
+        return np.random.Generator(np.random.PCG64())
     seeds = as_generator(rng).integers(1 << 63, size=4)
     return np.random.Generator(np.random.PCG64(seeds))
 

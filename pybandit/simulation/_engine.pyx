@@ -21,7 +21,6 @@ from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
 from pybandit.simulation._run_table import answer_of
 from pybandit.simulation._run_table cimport RunTable, Truth, scored, score
 from pybandit.simulation._streams cimport Streams
-from pybandit.simulation.base import costs_of
 from pybandit.simulation.base cimport Environment, odd
 
 
@@ -163,11 +162,14 @@ cdef class Session:
                   pb_bitgen *bitgen) except -1:
         """Run batches until the policy is done or `most` pulls would be exceeded."""
         cdef int64_t n_marks = self.table.marks.shape[0]
+        cdef bint may_pull_one = not (self.common or policy._wants_costs)
         cdef pb_batch batch
         policy._lend(bitgen)
         with nogil:
             while (not policy._is_done() and not (self._may_be_over() and self._is_over())
                    and not policy.broken and self.odd_arm < 0):
+                if may_pull_one and self._pull_singly(policy, environment, bitgen):
+                    continue
                 batch = policy._planned()
                 if policy.broken:
                     break
@@ -176,7 +178,7 @@ cdef class Session:
                     self._mark(policy)
                 if batch.n_pulls > self.most - policy.n_pulls:
                     break
-                if batch.n_pulls == 1 and not (self.common or policy._wants_costs):
+                if batch.n_pulls == 1 and may_pull_one:
                     self._pull_one(policy, environment, batch.arms[batch.first], bitgen)
                     continue
                 self._pull_batch(policy, environment, batch, bitgen)
@@ -254,6 +256,20 @@ cdef class Session:
         policy._advance()
         self.is_torn = False
         return 0
+
+    cdef inline bint _pull_singly(self, NativePolicy policy, Environment environment,
+                                  pb_bitgen *bitgen) noexcept nogil:
+        """Make single pulls until something else is due; return False if none could be made."""
+        cdef int64_t start = policy.n_pulls, arm
+        cdef int64_t end = start + min(DRAWS_BETWEEN_LOOKS, self.most - start)
+        if self.next_mark < self.table.marks.shape[0]:
+            end = min(end, self.table.marks[self.next_mark])
+        while policy.n_pulls < end and not policy.broken and self.odd_arm < 0:
+            arm = policy._single()
+            if arm < 0:
+                break
+            self._pull_one(policy, environment, arm, bitgen)
+        return policy.n_pulls > start or self.odd_arm >= 0
 
     cdef inline void _pull_one(self, NativePolicy policy, Environment environment, int64_t arm,
                                pb_bitgen *bitgen) noexcept nogil:
@@ -335,60 +351,3 @@ cdef inline double pull_each(NativePolicy policy, Environment environment, int64
             policy._sums[arm] += reward
             policy._pulls[arm] += 1
     return 0.0
-
-
-cdef class RunRewards:
-    """Rewards of run i for a policy in Python, from an environment that draws without Python.
-
-    Rewards of an arm are counted over the run. They are drawn from the given generator or, with
-    `streams`, from the arm's stream, as in a session with common rewards.
-    """
-
-    cdef Environment environment
-    cdef bint common
-    cdef unsigned char[::1] memory        # holds the arms' streams
-    cdef int64_t[::1] seen
-
-    def __cinit__(self, Environment environment not None, int64_t i, Streams streams=None):
-        cdef int64_t arm, n = environment.n_arms
-        environment.guard.check()
-        self.environment, self.common = environment, streams is not None
-        self.seen = np.zeros(n, dtype=np.int64)
-        if self.common:
-            self.memory = np.zeros(n * sizeof(pb_stream), dtype=np.uint8)
-            for arm in range(n):
-                streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
-
-    def pull_with_costs(self, arms, rng):
-        """Return the next rewards of these arms and their costs; a Python `costs` comes first."""
-        if self.environment._has_plain_costs():
-            return self._drawn(arms, rng, True)
-        rewards, _ = self._drawn(arms, rng, False)
-        return rewards, costs_of(self.environment)[arms]
-
-    def pull(self, arms, rng):
-        """Return the next rewards of these arms."""
-        return self._drawn(arms, rng, False)[0]
-
-    cdef _drawn(self, arms, rng, bint with_costs):
-        cdef const int64_t[::1] chosen = np.ascontiguousarray(arms, dtype=np.int64)
-        cdef double[::1] rewards = np.empty(chosen.shape[0]), costs = np.empty(chosen.shape[0])
-        cdef pb_bitgen bits = bitgen_of(rng)[0]
-        cdef int64_t j, arm, bad = -1
-        with rng.bit_generator.lock, nogil:
-            for j in range(chosen.shape[0]):
-                arm = chosen[j]
-                if self.common:
-                    bits = pb_stream_bits(&(<pb_stream *>&self.memory[0])[arm])
-                if with_costs:
-                    rewards[j] = self.environment._draw_with_cost(arm, self.seen[arm], &bits,
-                                                                  &costs[j])
-                else:
-                    rewards[j] = self.environment._draw(arm, self.seen[arm], &bits)
-                if not isfinite(rewards[j]):
-                    bad = j
-                    break
-                self.seen[arm] += 1
-        if bad >= 0:
-            raise odd(self.environment, chosen[bad], rewards[bad])
-        return np.asarray(rewards), np.asarray(costs)

@@ -9,6 +9,7 @@ from pybandit.policies.protocol.policy import Policy as _Policy
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+from pybandit.policies.protocol._statistics cimport last_compiled
 from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.simulation.base cimport Environment
 
@@ -73,9 +74,10 @@ def recommends_in_python(cls):
     return "__pyx_vtable__" not in owner.__dict__ and not owner.__module__.startswith("pybandit.")
 
 
-def takes_stream(NativePolicy policy):
-    """Return True if `play_many` seeds the policy as `seed` does; for classes of this package."""
-    return bool(policy._takes_stream())
+def takes_stream(policy):
+    """Return True if the engine can seed the policy as `seed` does, without a Generator."""
+    return (isinstance(policy, NativePolicy) and bool((<NativePolicy>policy)._takes_stream())
+            and type(policy).seed is last_compiled(type(policy)).seed)
 
 
 def renew(NativePolicy policy, dict fresh):

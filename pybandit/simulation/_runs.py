@@ -22,7 +22,7 @@ from pybandit.simulation._checks import (
     means_of,
     varies,
 )
-from pybandit.simulation._engine import RunRewards, Session
+from pybandit.simulation._engine import Session
 from pybandit.simulation._native import (
     LENT_SEED,
     PLAIN_SEED,
@@ -34,6 +34,7 @@ from pybandit.simulation._native import (
     takes_stream,
 )
 from pybandit.simulation._plan import Like, truth_of
+from pybandit.simulation._run_rewards import RunRewards
 from pybandit.simulation._run_table import RunTable
 
 # maximum number of runs of compiled policies that a thread makes before it reports progress
@@ -109,9 +110,11 @@ class Runs:
             if not fresh:
                 check_fresh(policy)
         seed = getattr(type(policy), "seed", None)
-        # no stream is needed if the policy draws from bits that the engine lends
-        is_lent = seed is LENT_SEED and is_native(policy, environment)
-        if seed is not PLAIN_SEED and not is_lent and callable(getattr(policy, "seed", None)):
+        # the engine lends its bits to the policy, or seeds it
+        seeds = seed is LENT_SEED or (
+            rng is None and self.streams.is_known and takes_stream(policy))
+        needs_none = seeds and is_native(policy, environment)
+        if seed is not PLAIN_SEED and not needs_none and callable(getattr(policy, "seed", None)):
             rng = self.streams.generator(i) if rng is None else rng
             policy.seed(rng)
         return rng, environment, policy
@@ -132,23 +135,23 @@ class Runs:
 
     def run_in_a_row(self, start, end):
         try:  # reuse those of a thread that has finished
-            session, pattern = self.idle.pop()
+            session, pattern, are_alike = self.idle.pop()
         except IndexError:
-            session, pattern = self.session(), self.pattern()
+            session, pattern, are_alike = self.session(), self.pattern(), False
         i = start
         while i < end and not self.stop.is_set():
-            if i == 0:
-                started = self.first
-            else:
-                started = self.begin(i, pattern)
-            self.run(i, session, *started)
-            if pattern is None and i:
-                del self.policies[id(started[2])]
-            i += 1
-            if self.are_alike(session, pattern, started[0]):
+            if not are_alike:
+                started = self.begin(i, pattern) if i else self.first
+                self.run(i, session, *started)
+                if pattern is None and i:
+                    del self.policies[id(started[2])]
+                i += 1
+                are_alike = self.are_alike(session, pattern, started[0])
+            if are_alike:
                 i = session.play_many(i, end, pattern.spare, self.environment, self.truth,
                                       pattern.checked)
-        self.idle.append((session, pattern))
+                are_alike = i == end  # otherwise the policy cannot be reset
+        self.idle.append((session, pattern, are_alike))
 
     def are_alike(self, session, pattern, rng):
         """Return True if the following runs need no Python; `rng` is that of the last run."""
@@ -168,7 +171,7 @@ class Runs:
             if rng is None and not self.streams.is_known:
                 rng = self.streams.generator(i)
             before = None if has_plain_means(environment) else environment.means
-            session.play(i, policy, environment, truth, rng)
+            session.play(i, policy, environment, truth, rng, takes_stream(policy))
             if before is not None:
                 check_constant(before, environment, i)
         else:

@@ -82,7 +82,7 @@ cdef class GaussianBandit(Environment):
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil:
         if n == 1:
-            return self._draw(arm, seen, bitgen)
+            return GaussianBandit._draw(self, arm, seen, bitgen)
         return (n * self._means[arm] + sqrt(<double>n) * self._noise_std[arm]
                 * random_standard_normal(<bitgen_t *>bitgen))
 

@@ -177,3 +177,17 @@ def test_decided_is_true_only_if_a_rule_stopped():
                    pb.policies.TopTwo(3, max_pulls=20, rng=1),
                    pb.policies.Uniform(3, budget=9), pb.policies.SHAdaVar(3, budget=30)):
         assert not play_out(policy).decided
+
+
+@pytest.mark.parametrize("n_values", [3, 10**9])
+@pytest.mark.parametrize("k", [1, 700, 1500, 2999])
+def test_many_arms_are_recommended_best_first_ties_to_the_lowest(n_values, k):
+    """Most arms tie if there are few values, none if there are many; some have no reward."""
+    rng = np.random.default_rng(3)
+    means = rng.integers(n_values, size=3000) / n_values
+    policy = pb.policies.BatchRacing(3000, k, batch_size=3000)
+    policy.tell(policy.ask(), np.where(np.arange(3000) % 1000, means[policy.ask()], np.nan),
+                missing="drop")
+    seen = np.where(np.isnan(policy.means), -np.inf, policy.means)
+    expected = sorted(range(3000), key=lambda arm: (-seen[arm], arm))[:k]
+    assert policy.recommend().tolist() == expected

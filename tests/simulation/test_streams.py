@@ -274,3 +274,36 @@ def test_renewed_policies_draw_the_same_numbers(make, horizon, seed):
                     for one in (make(), make))
     assert renewed.to_dict() == new.to_dict()
     assert len(set(map(tuple, renewed.arm_pulls_by_run.tolist()))) > 1
+
+
+class Reseeded(pb.policies.ThompsonSampling):
+    """Counts the calls of `seed`."""
+
+    seeded = 0
+
+    def seed(self, rng):
+        Reseeded.seeded += 1
+        super().seed(rng)
+
+
+@pytest.mark.parametrize("law", ["bernoulli", "gaussian"])
+def test_factories_and_policies_draw_from_the_same_streams(law):
+    """Neither an early request nor a class with its own `seed` changes the runs."""
+
+    def make(environment=None, cls=pb.policies.ThompsonSampling):
+        return cls(3, law=law)
+
+    def make_asked(environment):
+        policy = make()
+        if law == "bernoulli":
+            policy.ask()
+        return policy
+
+    bandit, options = pb.environments.BernoulliBandit([0.1, 0.5, 0.3]), {"rng": 4, "max_pulls": 40}
+    expected = pb.simulate(make(), bandit, 30, **options)
+    for factory in (make, make_asked, lambda e: make(cls=Reseeded)):
+        assert_same(pb.simulate(factory, bandit, 30, **options), expected)
+    assert Reseeded.seeded >= 30
+    varying = pb.simulate(make, lambda rng: bandit, 30, **options)
+    assert_same(pb.simulate(lambda e: make(cls=Reseeded), lambda rng: bandit, 30, **options),
+                varying)

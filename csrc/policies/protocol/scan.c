@@ -8,6 +8,8 @@
 #include "pybandit/policies/protocol/scan.h"
 #include "../../_shared/wide.h"
 
+enum { FEW = 32 };  /* up to this many values vectors do not pay: they wait for the value just set */
+
 #define SMALLER(a, b) PICK((b) < (a), b, a)
 
 ALWAYS_INLINE double largest_lane(const vector *v)
@@ -153,4 +155,48 @@ WIDE int64_t pb_scan_index(const double *centres, const double *roots, const dou
         largest = larger(largest, indices[i]);
     }
     return position(indices, n, largest, -1);
+}
+
+#define BY_ROOT(read, i) (read(centres + (i)) + root * read(roots + (i)))
+
+/* Without branches that depend on the values: which arm is the largest so far is unpredictable. */
+static int64_t few_by_root(const double *centres, const double *roots, double root, int64_t n)
+{
+    double largest = -INFINITY;
+    int64_t best = 0;
+    UNROLL_8
+    for (int64_t i = 0; i < n; i++) {
+        const double index = BY_ROOT(*, i);
+        best = UNPREDICTABLE(index > largest) ? i : best;
+        largest = larger(largest, index);
+    }
+    return best;
+}
+
+WIDE static int64_t many_by_root(const double *centres, const double *roots, double root,
+                                 int64_t n)
+{
+    vector best = ALL(-INFINITY), other = best;
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        VECTOR(one, BY_ROOT(LANES_AT, i));
+        VECTOR(two, BY_ROOT(LANES_AT, i + LANES));
+        EACH best L = LARGER(best L, one L);
+        EACH other L = LARGER(other L, two L);
+    }
+    EACH best L = LARGER(best L, other L);
+    double largest = largest_lane(&best);
+    for (; i < n; i++)
+        largest = larger(largest, BY_ROOT(*, i));
+    for (i = 0; i < n && BY_ROOT(*, i) != largest;)
+        i++;
+    return i < n ? i : 0;
+}
+
+int64_t pb_scan_root(const double *centres, const double *roots, double factor, int64_t n)
+{
+    const double root = sqrt(factor);
+    if (n <= FEW)
+        return few_by_root(centres, roots, root, n);
+    return many_by_root(centres, roots, root, n);
 }

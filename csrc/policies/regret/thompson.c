@@ -18,8 +18,8 @@
 #include <math.h>
 
 #include "pybandit/_shared/bounds.h"
-#include "pybandit/policies/protocol/scan.h"
 #include "pybandit/policies/regret/thompson_threshold.h"
+#include "../../_shared/wide.h"
 #include "thompson_law.h"
 
 enum {
@@ -315,12 +315,17 @@ int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
     return best;
 }
 
-int64_t pb_thompson_choose_drawn(const pb_thompson *thompson, double *normals)
+int64_t pb_thompson_choose_drawn(const pb_thompson *thompson, const double *normals)
 {
     const int64_t n = thompson->n_arms;
     const double *const means = thompson->direct, *const deviations = means + n;
-    for (int64_t k = 0; k < n; k++)
-        normals[k] = means[k] + deviations[k] * normals[k];
-    const double largest = pb_scan_largest(normals, n);
-    return largest > -INFINITY ? pb_scan_position(normals, n, largest, -1) : -1;
+    double largest = -INFINITY;
+    int64_t best = -1;
+    UNROLL_8
+    for (int64_t k = 0; k < n; k++) {
+        const double theta = means[k] + deviations[k] * normals[k];
+        best = UNPREDICTABLE(theta > largest) ? k : best;
+        largest = larger(largest, theta);
+    }
+    return best;
 }

@@ -15,7 +15,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport pb_scan_position, pb_scan_sum, pb_scan_two, pb_two
-from pybandit.policies.protocol._index cimport _IndexPolicy
+from pybandit.policies.protocol._index cimport _IndexPolicy, choose_by_root
 
 __all__ = ["GapE", "GapEV", "UCBE"]
 
@@ -278,8 +278,7 @@ cdef class UCBE(_BudgetPolicy):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity)
 
     cdef void _choose(self) noexcept nogil:
-        self._choose_largest(25.0 / 36.0 * (self.limit - self.n_arms) / self.known_complexity,
-                             0.0)
+        choose_by_root(self, 25.0 / 36.0 * (self.limit - self.n_arms) / self.known_complexity)
 
 
 def _range(value_range):

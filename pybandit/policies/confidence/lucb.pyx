@@ -13,6 +13,7 @@ from pybandit.policies.confidence._states import BOUNDS
 
 from libc.math cimport INFINITY, M_E, log, sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
 
 from pybandit.policies._csrc cimport (
     pb_kl_bounds, pb_kl_bounds_choose, pb_kl_bounds_set, pb_ranked, pb_ranking_sort,
@@ -56,12 +57,11 @@ cdef class _BoundsPolicy(SequentialPolicy):
 
     cdef void _rank(self) noexcept nogil:
         """Mark the k arms of largest mean in `is_top`."""
-        cdef int64_t arm
         if self.k > 1:
             self._mark(self._sorted(&self.centres[0]))
             return
-        for arm in range(self.n_arms):
-            self.is_top[arm] = arm == self.best
+        memset(&self.is_top[0], 0, self.n_arms)
+        self.is_top[self.best] = True
 
     cdef pb_ranked *_sorted(self, const double *values) noexcept nogil:
         """Return all arms sorted by value, the largest first."""
@@ -294,10 +294,13 @@ cdef class KLLUCB(_BoundsPolicy):
 
     cdef double _find_pair(self, double rate) noexcept nogil:
         cdef double least = INFINITY, largest = -INFINITY
-        cdef int64_t arm
-        for arm in range(self.n_arms):
-            self.skipped[0, arm] = not self.is_top[arm]
-            self.skipped[1, arm] = self.is_top[arm]
+        cdef const unsigned char *is_top = &self.is_top[0]
+        cdef unsigned char *others = &self.skipped[0, 0]
+        cdef unsigned char *tops = &self.skipped[1, 0]
+        cdef int64_t arm, n = self.n_arms
+        for arm in range(n):
+            others[arm] = is_top[arm] ^ 1
+        memcpy(tops, is_top, n)
         if self.silence.n_aside:
             for arm in range(self.n_arms):
                 if self.silence.has(arm):

@@ -66,25 +66,28 @@ cdef class _IndexPolicy(NativePolicy):
                 batch.n_pulls = self.limit
         return batch
 
+    cdef int64_t _single(self) noexcept nogil:
+        return -1 if self.silence.n_asked or self.n_pulls >= self.limit else self.chosen
+
     cdef void _advance(self) noexcept nogil:
         cdef int64_t arm
         if self.chosen >= 0:
             self.asked[self.chosen] += 1
-            self._refresh(self.chosen)
+            _IndexPolicy._refresh(self, self.chosen)
         else:
             for arm in range(self.n_arms):
                 self.asked[arm] = self.least
-                self._refresh(arm)
+                _IndexPolicy._refresh(self, arm)
         if self.n_pulls < self.limit:
-            self._plan()
+            _IndexPolicy._plan(self)
 
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
         cdef int64_t j, asked = self.chosen
         for j in range(n):
-            self._refresh(arms[j])
+            _IndexPolicy._refresh(self, arms[j])
         # plan now what `_restore` will plan, but keep the current request
         if self.n_pulls < self.limit:
-            self._plan()
+            _IndexPolicy._plan(self)
         self.chosen = asked
 
     cdef void _refresh(self, int64_t arm) noexcept nogil:
@@ -101,11 +104,11 @@ cdef class _IndexPolicy(NativePolicy):
             self.n_lacking += 1
 
     cdef void _take_back(self, int64_t arm) noexcept nogil:
-        self._refresh(arm)
+        _IndexPolicy._refresh(self, arm)
 
     cdef void _retried(self) noexcept nogil:
         if self.answered and self.n_pulls < self.limit:
-            self._plan()
+            _IndexPolicy._plan(self)
 
     cdef int64_t _least_rewards(self) noexcept nogil:
         return self.least
@@ -126,7 +129,7 @@ cdef class _IndexPolicy(NativePolicy):
                 if self._pulls[arm] >= self.least and not self.silence.has(arm):
                     known = arm
             for arm in range(self.n_arms):
-                if (self._pulls[arm] < self.least and self._may_ask(arm)
+                if (self._pulls[arm] < self.least and _IndexPolicy._may_ask(self, arm)
                         and not self.silence.has(arm)):
                     self.chosen = arm
                     return
@@ -140,8 +143,10 @@ cdef class _IndexPolicy(NativePolicy):
                                     bounded(a), top, self.n_arms, &self.scratch[0])
 
     cdef bint _forget(self) except -1:
-        self.n_lacking = self.n_arms
-        np.asarray(self.centres)[:] = -INFINITY
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            self.asked[arm], self.centres[arm] = 0, -INFINITY
+        self.n_lacking, self.chosen, self.is_new = self.n_arms, -1, True
         return True
 
     cdef object _schema(self):
@@ -155,6 +160,9 @@ cdef class _IndexPolicy(NativePolicy):
         return {"asked": np.array(self.asked), "chosen": self.chosen}
 
     def _set_progress(self, progress):
+        if self.is_new:
+            self.is_new = False
+            return
         super()._set_progress(progress)
         np.asarray(self.asked)[:] = progress["asked"]
         self.chosen = progress["chosen"]
@@ -163,9 +171,9 @@ cdef class _IndexPolicy(NativePolicy):
         cdef int64_t arm, asked = self.chosen
         self.chosen = -1
         for arm in range(self.n_arms):
-            self._refresh(arm)
+            _IndexPolicy._refresh(self, arm)
         if 0 < self.n_pulls < self.limit:
-            self._plan()
+            _IndexPolicy._plan(self)
         # late rewards do not change the current choice
         if asked >= 0:
             self.chosen = asked

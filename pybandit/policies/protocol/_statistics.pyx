@@ -11,6 +11,9 @@ from libc.stdint cimport int64_t
 from pybandit._shared.guard cimport Guard
 from pybandit.policies.protocol._silence cimport Silence
 
+cdef enum:
+    MANY = 1000
+
 
 cdef class ArmStatistics:
     """Statistics of a policy's arms; the guard is shut until `__init__` ends."""
@@ -178,10 +181,10 @@ cdef class ArmStatistics:
         if self.silence.n_aside:
             silent = np.asarray(self.silence.aside)[arms]
             return arms[np.lexsort((arms, -means, silent))[:n]]
-        if 0 < 4 * n < means.size:  # few of many: sort only these
+        if 0 < 2 * n <= means.size:  # sort only these
             near = np.flatnonzero(means >= np.partition(means, -n)[-n])
             arms, means = arms[near], means[near]
-        return arms[np.lexsort((arms, -means))[:n]]
+        return ranked(arms, means)[:n]
 
     def _seen_first(self, arms):
         """Return these arms, best first, with unseen ones replaced by other arms that were seen."""
@@ -193,6 +196,16 @@ cdef class ArmStatistics:
             others = others[np.asarray(self._pulls)[others] > 0]
             arms = np.concatenate([seen, self._best(others, unseen.size), unseen])[:arms.size]
         return self._best(arms, arms.size)
+
+
+def ranked(arms, means):
+    """Return the arms, the largest mean first, ties to the lowest arm."""
+    if means.size > MANY:  # a sort that is not stable takes a third of the time
+        order = np.argsort(-means)
+        falling = means[order]
+        if (falling[1:] < falling[:falling.size - 1]).all():  # no ties
+            return arms[order]
+    return arms[np.lexsort((arms, -means))]
 
 
 cdef object last_compiled(cls):

@@ -39,6 +39,9 @@ cdef class NativePolicy(Policy):
         batch.n_arms, batch.first, batch.n_pulls = 0, 0, 0
         return batch
 
+    cdef int64_t _single(self) noexcept nogil:
+        return -1
+
     cdef pb_batch _planned(self) noexcept nogil:
         return self.silence.batch() if self.silence.n_asked else self._next()
 

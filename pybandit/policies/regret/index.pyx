@@ -20,7 +20,7 @@ from libc.stdint cimport int64_t
 from pybandit.policies._csrc cimport (
     pb_kl_index, pb_kl_index_begin, pb_kl_index_choose, pb_kl_index_update, pb_kl_round,
 )
-from pybandit.policies.protocol._index cimport _IndexPolicy
+from pybandit.policies.protocol._index cimport _IndexPolicy, choose_by_root
 from pybandit.policies.protocol.base cimport NativePolicy, is_reward
 
 __all__ = ["KLUCB", "UCB1", "UCBV"]
@@ -106,6 +106,9 @@ cdef class _UpperBound(_IndexPolicy):
                 "scales": np.array(self.scales)}
 
     def _set_progress(self, progress):
+        if self.is_new:  # runs do not change scales
+            self.is_new = False
+            return
         super()._set_progress(progress)
         self.is_scaled = progress["is_scaled"]
         np.asarray(self.scales)[:] = progress["scales"]
@@ -173,11 +176,22 @@ cdef class UCB1(_UpperBound):
     def _options(self):
         return dict(n_arms=self.n_arms, exploration=self.exploration)
 
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t arm = self.chosen
+        if arm < 0 or self.n_lacking or self.is_scaled:
+            _UpperBound._advance(self)
+            return
+        # the usual case without calls, a tenth of the time of a pull
+        self.asked[arm] += 1
+        self.centres[arm] = self._sums[arm] / self._pulls[arm]
+        self.roots[arm] = 1.0 / sqrt(<double>self._pulls[arm])
+        UCB1._choose(self)
+
     cdef void _widen(self, int64_t arm) noexcept nogil:
-        self._put(arm, 1.0 / sqrt(<double>self._pulls[arm]), 0.0)
+        _UpperBound._put(self, arm, 1.0 / sqrt(<double>self._pulls[arm]), 0.0)
 
     cdef void _choose(self) noexcept nogil:
-        self._choose_largest(self.exploration * self._log_round(), 0.0)
+        choose_by_root(self, self.exploration * _UpperBound._log_round(self))
 
 
 cdef class UCBV(_UpperBound):
@@ -249,10 +263,11 @@ cdef class UCBV(_UpperBound):
         cdef double n = self._pulls[arm]
         # rounding can put the sum of squares below 0
         cdef double variance = max(self._deviations[arm], 0.0) / n
-        self._put(arm, sqrt(2.0 * variance / n), 3.0 * self.c * (self.highest - self.lowest) / n)
+        _UpperBound._put(self, arm, sqrt(2.0 * variance / n),
+                         3.0 * self.c * (self.highest - self.lowest) / n)
 
     cdef void _choose(self) noexcept nogil:
-        self._choose_largest(self.zeta * self._log_round(), 0.0)
+        self._choose_largest(self.zeta * _UpperBound._log_round(self), 0.0)
 
 
 cdef class KLUCB(_UpperBound):

@@ -186,6 +186,9 @@ cdef class ThompsonSampling(CountedPolicy):
 
     cdef int _take_stream(self, state) except -1:
         self.generator.bit_generator.state = state
+        if self.chosen >= 0:  # drawn from the stream that is replaced
+            self.chosen = -1
+            pb_thompson_begin(&self.kernel)
         return 0
 
     cdef bint _forget(self) except -1:
@@ -235,6 +238,13 @@ cdef class ThompsonSampling(CountedPolicy):
             self.chosen = self._choose()
         return batch
 
+    cdef int64_t _single(self) noexcept nogil:
+        if self.n_lacking or self.batch_size > 1 or self.silence.n_asked:
+            return -1
+        if self.chosen < 0:
+            self.chosen = ThompsonSampling._choose(self)
+        return self.chosen
+
     cdef int64_t _choose(self) noexcept nogil:
         if self.kernel.direct:
             random_standard_normal_fill(<bitgen_t *>self.bitgen, self.n_arms, &self.direct[2, 0])
@@ -280,7 +290,7 @@ cdef class ThompsonSampling(CountedPolicy):
         Policy._absorb(self, arms, rewards, n)
         for j in range(n):
             if not isnan(rewards[j]):
-                self._add(arms[j], rewards[j])
+                ThompsonSampling._add(self, arms[j], rewards[j])
 
     cdef void _add(self, int64_t arm, double reward) noexcept nogil:
         cdef double share

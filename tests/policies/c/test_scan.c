@@ -70,6 +70,9 @@ static void index_is_the_first_largest(void)
             best = indices[i] > indices[best] ? i : best;
         }
         assert(found == best);
+        memset(slopes, 0, (size_t)n * sizeof *slopes);
+        assert(pb_scan_root(arms, roots, factor, n)
+               == pb_scan_index(arms, roots, slopes, factor, 0.0, n, indices));
         free(arms);
     }
 }

@@ -37,6 +37,12 @@ int64_t pb_scan_above(const double *values, int64_t n, int64_t start, double lev
 int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
                       double factor, double top, int64_t n, double *indices);
 
+/*
+ * Returns the lowest position of the largest index centres[i] + sqrt(factor) roots[i], as
+ * pb_scan_index does if `top` and all slopes are 0.
+ */
+int64_t pb_scan_root(const double *centres, const double *roots, double factor, int64_t n);
+
 #ifdef __cplusplus
 }
 #endif
