@@ -105,18 +105,6 @@ static void add_betting(pb_confidence *c, double x, pb_scaled_value *history)
         walk(c, side, history, others[side], crossed[side]);
 }
 
-/* Adds a value to the exponential forms, whose bounds follow at once. */
-static void add_tilted(pb_confidence *c, double x)
-{
-    tilt_exponents(c, x);
-    c->sum[0] += x;
-    c->sum[1] += 1.0 - x;
-    c->count++;
-    bound_by_logic(c);
-    solve(c, 0);
-    solve(c, 1);
-}
-
 /* Bounds: mean +- radius, Waudby-Smith et al. 2021, Theorem 2.2; not intersected over time. */
 ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
 {
@@ -162,6 +150,43 @@ ALWAYS_INLINE void report(pb_confidence *c)
         c->lower = c->upper = c->sum[0] / c->size;
 }
 
+/* Adds the values of a piece to the exponential forms, whose bounds follow at once. */
+static void add_piece(pb_confidence *c, const double *values, int64_t n, double *lower,
+                      double *upper)
+{
+    piece p;
+    int64_t added = 0;
+    find_base(c, c->count);
+    prepare(c, values, n, &p);
+    for (int64_t i = 0; i < n; i++) {
+        c->sum[0] = p.sum[0][i];
+        c->sum[1] = p.sum[1][i];
+        c->count++;
+        bound_by_logic(c);
+        for (int side = 0; side < 2; side++) {
+            if (stays(&c->screen[side], side, p.tilt[i], p.excess[i], p.square[i], c->level))
+                continue;
+            add_exponents(c, &p, added, i + 1);
+            added = i + 1;
+            solve(c, side);
+        }
+        report(c);
+        lower[i] = c->lower;
+        upper[i] = c->upper;
+    }
+    add_exponents(c, &p, added, n);
+}
+
+static void add_tilted(pb_confidence *c, const double *values, int64_t n, double *lower,
+                       double *upper)
+{
+    for (int64_t i = 0, size; i < n; i += size) {
+        size = PIECE - c->count % PIECE;
+        size = size < n - i ? size : n - i;
+        add_piece(c, values + i, size, lower + i, upper + i);
+    }
+}
+
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
                         double population, double alpha, const pb_scaled *scaled,
                         const double *bets, int64_t n_bets, int bounded)
@@ -175,10 +200,10 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
         confidence->bets[g] = bets[g];
     if (method == PB_CONFIDENCE_BETTING)
         confidence->scaled = *scaled;
-    if (method == PB_CONFIDENCE_BERNSTEIN)
-        prices(confidence, 1.0, confidence->price);
     for (int side = 0; side < 2; side++)
         confidence->ahead[side].mean = INFINITY;
+    for (int side = 0; side < 2; side++)
+        confidence->screen[side].most = -INFINITY; /* evaluate at the first value */
     confidence->lower = bounded ? 0.0 : -INFINITY;
     confidence->upper = bounded ? 1.0 : INFINITY;
 }
@@ -186,12 +211,16 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
                        pb_scaled_value *history, double *lower, double *upper)
 {
+    const int is_betting = confidence->method == PB_CONFIDENCE_BETTING;
+    if (!is_betting && confidence->method != PB_CONFIDENCE_ASYMPTOTIC) {
+        add_tilted(confidence, values, n, lower, upper);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
-        switch (confidence->method) {
-        case PB_CONFIDENCE_BETTING: add_betting(confidence, values[i], history); break;
-        case PB_CONFIDENCE_ASYMPTOTIC: add_asymptotic(confidence, values[i]); break;
-        default: add_tilted(confidence, values[i]); break;
-        }
+        if (is_betting)
+            add_betting(confidence, values[i], history);
+        else
+            add_asymptotic(confidence, values[i]);
         report(confidence);
         lower[i] = confidence->lower;
         upper[i] = confidence->upper;
@@ -207,6 +236,7 @@ static int is_near(double a, double b, double scale)
 static int exponents_agree(pb_confidence *c)
 {
     const double before[2] = {c->bound[0], c->bound[1]};
+    find_base(c, c->count - 1);
     for (int side = 0; side < 2; side++) {
         const double logic = c->drained > 0.0 ? c->sum[side] / c->size : 0.0;
         if (!(before[side] >= logic && before[side] <= 1.0 + CLOSE))

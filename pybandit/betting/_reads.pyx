@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from pybandit._shared.generators import private_generator
-
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -12,7 +10,7 @@ from pybandit._shared._csrc cimport (
     PB_FLOAT32, PB_FLOAT64, PB_INT8, PB_INT32, PB_INT64, PB_UINT8, pb_bitgen,
 )
 from pybandit._shared.bits cimport bitgen_of
-from pybandit.betting._csrc cimport pb_order, pb_order_draw, pb_table, pb_table_gather
+from pybandit.betting._csrc cimport pb_order, pb_order_draw, pb_order_seed, pb_table, pb_table_gather
 from pybandit.betting._kernels cimport Books, LeaderRace, Race
 from pybandit.betting._rejects cimport Rejects
 
@@ -26,14 +24,13 @@ CELLS = {np.dtype(name): kind for name, kind in {
 cdef class DrawnOrder:
     """The items 0 to n - 1 in random order, drawn as far as they are read; 0 < n < 2**32.
 
-    It has the array methods that races need. `rng` gives the seed of a private generator, so the
-    order does not depend on when it is drawn. An order that is known completely can be given too.
+    It has the array methods that races need. A Generator, `rng`, gives three words to seed a
+    private one, so the order does not depend on when it is drawn. An order that is known completely can be given too.
     """
 
     cdef readonly int64_t size
-    cdef object generator, taken, array, inverse
+    cdef object taken, array, inverse
     cdef pb_order order
-    cdef pb_bitgen *bitgen
 
     def __cinit__(self, rng, int64_t n, known=None):
         self.size = n
@@ -46,13 +43,14 @@ cdef class DrawnOrder:
             return
         self.taken = np.zeros((n + 63) // 64, dtype=np.uint64)
         self.order.taken = <uint64_t *>cnp.PyArray_DATA(self.taken)
-        self.generator = private_generator(rng)
-        self.bitgen = bitgen_of(self.generator)
+        cdef pb_bitgen *bitgen = bitgen_of(rng)
+        with rng.bit_generator.lock:
+            pb_order_seed(&self.order, bitgen)
 
     cdef const int64_t *until(self, int64_t n) noexcept nogil:
         """Draw at least n items; return the first."""
         if n > self.order.n_drawn:
-            pb_order_draw(&self.order, self.bitgen, n)
+            pb_order_draw(&self.order, n)
         return self.order.items
 
     def __len__(self):

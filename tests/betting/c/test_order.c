@@ -10,8 +10,9 @@ static void draw(uint64_t seed, int64_t n, int64_t piece, int64_t *items)
     uint64_t taken[(MOST + 63) / 64] = {0};
     pb_bitgen bitgen = splitmix(&seed);
     pb_order order = {.n_items = n, .taken = taken, .items = items};
+    pb_order_seed(&order, &bitgen);
     for (int64_t until = 0; order.n_drawn < n; until += piece) {
-        pb_order_draw(&order, &bitgen, until < n ? until : n);
+        pb_order_draw(&order, until < n ? until : n);
         assert(order.n_drawn >= until || order.n_drawn == n);
     }
 }

@@ -34,6 +34,16 @@ typedef struct {
     double reach; /* largest d */
 } pb_candidate;
 
+/*
+ * The exponential forms: an upper bound on the log of the mean wealth at `mu` since an evaluation,
+ *   known + s gain - p cost + ss gain^2 - 2 sp gain cost + pp cost^2  while gain <= most.
+ */
+typedef struct {
+    double mu, known, per_tilt;
+    double s, p, ss, sp, pp, most;
+    double sum, low, cost; /* of the values since then */
+} pb_screen;
+
 /* A sequence. It uses no other memory, so a copy is a snapshot. */
 typedef struct {
     pb_confidence_method method;
@@ -57,12 +67,11 @@ typedef struct {
     double cost[PB_CONFIDENCE_BETS];
     double mean, square; /* asymptotic: mean, and sum of squares about it */
 
-    /* exponential forms: the last evaluation of a side's wealth at its bound */
-    int is_known[2];     /* 1 if there was one */
-    double known[2];     /* log of the mean wealth */
-    double exponent[2][PB_CONFIDENCE_BETS]; /* log wealth of each bet */
-    double share[2][PB_CONFIDENCE_BETS];    /* wealth of each bet divided by the sum */
-    double price[PB_CONFIDENCE_BETS];       /* Bernstein: psi of each bet without a tilt */
+    pb_screen screen[2]; /* exponential forms: of each side */
+    double stake[PB_CONFIDENCE_BETS]; /* at the value base_first, and their prices; */
+    double price[PB_CONFIDENCE_BETS]; /* 0 from index n_bets on */
+    double base_tilt;                 /* of that value; 0 at the start */
+    int64_t base_first;
 } pb_confidence;
 
 /*
