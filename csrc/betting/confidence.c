@@ -151,30 +151,32 @@ ALWAYS_INLINE void report(pb_confidence *c)
 }
 
 /* Adds the values of a piece to the exponential forms, whose bounds follow at once. */
-static void add_piece(pb_confidence *c, const double *values, int64_t n, double *lower,
-                      double *upper)
+static void add_piece(pb_confidence *c, const double *values, int n, double *lower, double *upper)
 {
     piece p;
-    int64_t added = 0;
+    int added = 0;
     find_base(c, c->count);
     prepare(c, values, n, &p);
-    for (int64_t i = 0; i < n; i++) {
-        c->sum[0] = p.sum[0][i];
-        c->sum[1] = p.sum[1][i];
-        c->count++;
-        bound_by_logic(c);
+    for (int i = 0; i < n; i++) {
+        for (int side = 0; side < 2; side++)
+            c->bound[side] = larger(c->bound[side], p.logic[side][i]);
         for (int side = 0; side < 2; side++) {
-            if (stays(&c->screen[side], side, p.tilt[i], p.excess[i], p.square[i], c->level))
+            if (stays(&c->screen[side], side, p.tilt[i], p.excess[i], p.square[i]))
                 continue;
             add_exponents(c, &p, added, i + 1);
             added = i + 1;
             solve(c, side);
         }
-        report(c);
-        lower[i] = c->lower;
-        upper[i] = c->upper;
+        lower[i] = smaller(c->bound[0], 1.0 - p.logic[1][i]);
+        upper[i] = larger(1.0 - c->bound[1], p.logic[0][i]);
     }
     add_exponents(c, &p, added, n);
+    c->count += n;
+    c->sum[0] = p.sum[0][n - 1];
+    c->sum[1] = p.sum[1][n - 1];
+    report(c); /* may be the last value of the population */
+    lower[n - 1] = c->lower;
+    upper[n - 1] = c->upper;
 }
 
 static void add_tilted(pb_confidence *c, const double *values, int64_t n, double *lower,
@@ -183,7 +185,7 @@ static void add_tilted(pb_confidence *c, const double *values, int64_t n, double
     for (int64_t i = 0, size; i < n; i += size) {
         size = PIECE - c->count % PIECE;
         size = size < n - i ? size : n - i;
-        add_piece(c, values + i, size, lower + i, upper + i);
+        add_piece(c, values + i, (int)size, lower + i, upper + i);
     }
 }
 
@@ -195,7 +197,7 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
     *confidence = (pb_confidence){.method = method, .n_bets = n_bets, .bounded = bounded,
                                   .size = finite ? population : 1.0,
                                   .drained = finite ? 1.0 : 0.0, .alpha = alpha,
-                                  .level = log(2.0 / alpha)};
+                                  .level = log(2.0 / alpha * larger((double)n_bets, 1.0))};
     for (int64_t g = 0; g < n_bets; g++)
         confidence->bets[g] = bets[g];
     if (method == PB_CONFIDENCE_BETTING)

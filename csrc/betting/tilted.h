@@ -29,16 +29,16 @@ static const double LEAST_EXPONENT = -50.0;
 static const double SMALLEST_EXCESS = 1e-10;
 static const double LN_2 = 0.69314718055994530942;
 static const double SQRT_HALF = 0.70710678118654752440;
-/* With at least as many values left, stakes grow by less than 0.4 % in a piece. */
-static const double MANY_LEFT = 4096.0;
+/* With at least as many values left, stakes grow by less than 0.4 % and 0.023 % in a piece. */
+static const double MANY_LEFT = 4096.0, MORE_LEFT = 65536.0;
 
 /* Values of a piece, and numbers of each value that do not depend on a bet. */
 typedef struct {
-    int64_t first, n; /* index of the first value, number of values */
     double tilt[PIECE];
-    double excess[PIECE]; /* x plus (mean of x) - (conditional mean of x) over the tilt */
+    double excess[PIECE]; /* x + tilt mu - m, with m the conditional mean of x under mu */
     double square[PIECE]; /* factor of the price */
     double sum[2][PIECE]; /* of the values of each side, this one included */
+    double logic[2][PIECE]; /* the mean of each side if all remaining values are 0 */
 } piece;
 
 /* Returns the size of the remaining population after n values. */
@@ -88,44 +88,56 @@ WIDE static void find_base(pb_confidence *c, int64_t index)
             psi(&price, &stake);
         STORED(c->stake + g) = stake;
         STORED(c->price + g) = price;
+        EACH STORED(c->per_rest + g) L = 1.0 / (1.0 - stake L);
     }
 }
 
-/* Computes the numbers of the values of a piece that no bet enters. */
-static void prepare(const pb_confidence *c, const double *values, int64_t n, piece *p)
+/* Computes the numbers of the values of a piece that no bet enters. Sums first, one after the other;
+   divisions then, four at a time. */
+WIDE static void prepare(const pb_confidence *c, const double *restrict values, int n,
+                         piece *restrict p)
 {
-    double sum = c->sum[0], reflected = c->sum[1];
-    p->first = c->count;
-    p->n = n;
-    for (int64_t i = 0; i < n; i++) {
-        const double count = (double)(c->count + i), x = values[i];
-        const double left = remaining(c, count);
-        const double deviation = x - (0.5 + sum) / (count + 1.0);
-        p->tilt[i] = c->size / left;
-        p->excess[i] = x + c->drained * sum / left;
-        p->square[i] = c->method == PB_CONFIDENCE_BERNSTEIN ? deviation * deviation : 1.0;
-        p->sum[0][i] = sum += x;
-        p->sum[1][i] = reflected += 1.0 - x;
+    const double size = c->size, drained = c->drained, first = (double)c->count;
+    const double is_bernstein = c->method == PB_CONFIDENCE_BERNSTEIN;
+    double sums[PIECE], sum = c->sum[0], reflected = c->sum[1];
+    for (int i = 0; i < n; i++) {
+        sums[i] = sum;
+        p->sum[0][i] = sum += values[i];
+        p->sum[1][i] = reflected += 1.0 - values[i];
+    }
+    for (int i = 0; i < n; i++) {
+        const double count = first + (double)i, left = size - drained * count;
+        const double deviation = values[i] - (0.5 + sums[i]) / (count + 1.0);
+        p->tilt[i] = size / left;
+        p->excess[i] = values[i] + drained * sums[i] / left;
+        p->square[i] = is_bernstein * (deviation * deviation) + (1.0 - is_bernstein);
+        p->logic[0][i] = drained * p->sum[0][i] / size;
+        p->logic[1][i] = drained * p->sum[1][i] / size;
     }
 }
+
+/* How prices change from value to value. */
+enum { CONSTANT, FAR, NEAR, EXACT, SQUARED };
 
 /*
  * Sets the price of a stake s + d, given that of s: with u = d / (1 - s),
  *   psi(s + d) = psi(s) + u s + psi(u),  psi(u) = u^2 / 2 + u^3 / 3 + ...
- * For u < 0.034 the terms left out are below 3e-16.
+ * With MANY_LEFT values left u < 0.034, with MORE_LEFT u < 0.0021. The terms left out are below
+ * 3e-16 in both cases.
  */
 #define PRICE_NEAR(out, now, s, price, per_rest)                                              \
     VECTOR(u, (now L - s L) * per_rest L);                                                    \
-    VECTOR(out, u L * (1.0 / 9.0) + 1.0 / 8.0);                                               \
-    EACH out L = out L * u L + 1.0 / 7.0;                                                     \
-    EACH out L = out L * u L + 1.0 / 6.0;                                                     \
-    EACH out L = out L * u L + 1.0 / 5.0;                                                     \
+    vector out = ALL(change == FAR ? 0.2 : 1.0 / 9.0);                                        \
+    if (change == NEAR) {                                                                     \
+        EACH out L = out L * u L + 1.0 / 8.0;                                                 \
+        EACH out L = out L * u L + 1.0 / 7.0;                                                 \
+        EACH out L = out L * u L + 1.0 / 6.0;                                                 \
+        EACH out L = out L * u L + 1.0 / 5.0;                                                 \
+    }                                                                                         \
     EACH out L = out L * u L + 1.0 / 4.0;                                                     \
     EACH out L = out L * u L + 1.0 / 3.0;                                                     \
     EACH out L = out L * u L + 0.5;                                                           \
     EACH out L = price L + u L * (s L + u L * out L)
-
-enum { CONSTANT, NEAR, EXACT, SQUARED }; /* how prices change from value to value */
 
 /* Adds values first .. last of a piece to the exponents of four bets. */
 ALWAYS_INLINE void add_four(pb_confidence *c, const piece *p, int64_t first, int64_t last,
@@ -134,14 +146,14 @@ ALWAYS_INLINE void add_four(pb_confidence *c, const piece *p, int64_t first, int
     const vector bets = LOAD(c->bets + g), s = LOAD(c->stake + g), base = LOAD(c->price + g);
     const vector most = ALL(change == SQUARED ? (double)INFINITY : CAP);
     vector gain = LOAD(c->gain + g), clock = LOAD(c->clock + g), cost = LOAD(c->cost + g);
-    VECTOR(per_rest, 1.0 / (1.0 - s L));
+    const vector per_rest = LOAD(c->per_rest + g);
     for (int64_t i = first; i < last; i++) {
         const vector tilt = ALL(p->tilt[i]), excess = ALL(p->excess[i]);
         const vector square = ALL(p->square[i]);
         VECTOR(wanted, bets L * tilt L);
         VECTOR(stake, LEAST(wanted L, most L));
         vector price = base;
-        if (change == NEAR) {
+        if (change == NEAR || change == FAR) {
             PRICE_NEAR(near, stake, s, base, per_rest);
             price = near;
         }
@@ -173,42 +185,64 @@ WIDE static void add_exponents(pb_confidence *c, const piece *p, int64_t first, 
         add_bets(c, p, first, last, SQUARED);
     else if (c->drained == 0.0)
         add_bets(c, p, first, last, CONSTANT);
+    else if (remaining(c, (double)c->base_first) >= MORE_LEFT)
+        add_bets(c, p, first, last, FAR);
     else if (remaining(c, (double)c->base_first) >= MANY_LEFT)
         add_bets(c, p, first, last, NEAR);
     else
         add_bets(c, p, first, last, EXACT);
 }
 
-/* Writes the log wealth of every bet against mu. On side 1 the gain of 1 - x is clock - gain. */
-static void exponents(const pb_confidence *c, int side, double mu, double *out)
+/*
+ * Computes exp(x) for x < 20, as the 128th power of a series. The error is below 3e-14 of exp(x)
+ * for |x| < 5, and below 1e-15 if x is less. Below LEAST_EXPONENT it returns exp of that.
+ */
+ALWAYS_INLINE void exp_four(vector *out, const vector *x)
 {
-    for (int64_t g = 0; g < c->n_bets; g++) {
-        const double gain = side ? c->clock[g] - c->gain[g] : c->gain[g];
-        out[g] = gain - mu * c->clock[g] - c->cost[g];
-    }
+    const vector least = ALL(LEAST_EXPONENT);
+    VECTOR(y, LARGER((*x) L, least L) * (1.0 / 128.0));
+    VECTOR(square, y L * y L);
+    VECTOR(high, (y L * (1.0 / 5040.0) + 1.0 / 720.0) * square L +
+                     (y L * (1.0 / 120.0) + 1.0 / 24.0));
+    VECTOR(low, (y L * (1.0 / 6.0) + 0.5) * square L + (y L + 1.0));
+    VECTOR(e, high L * (square L * square L) + low L);
+    for (int i = 0; i < 7; i++)
+        EACH e L *= e L;
+    *out = e;
+}
+
+ALWAYS_INLINE double sum_of_lanes(const vector *v)
+{
+    return (LANE(*v, 0) + LANE(*v, 1)) + (LANE(*v, 2) + LANE(*v, 3));
 }
 
 #include "screen.h"
 
 /*
- * Computes the log of the mean wealth at the bound of a side, and the share of each bet; returns
- * its derivative by -mu.
+ * Computes the wealth of each bet at the bound of a side, in units of the limit for the sum, and
+ * the sum; returns minus the derivative of the sum. The wealth of a bet is above the limit by one
+ * value only, so it is at most exp(2).
  */
-static double evaluate(const pb_confidence *c, int side, double *known, double *share)
+WIDE static double evaluate(const pb_confidence *c, int side, double *total, double *wealth)
 {
-    double top = -INFINITY, sum = 0.0, slope = 0.0;
-    exponents(c, side, c->bound[side], share);
-    for (int64_t g = 0; g < c->n_bets; g++)
-        top = larger(top, share[g]);
-    for (int64_t g = 0; g < c->n_bets; g++) {
-        share[g] = share[g] - top > LEAST_EXPONENT ? exp(share[g] - top) : 0.0;
-        sum += share[g];
-        slope += share[g] * c->clock[g];
+    const vector none = ALL(0.0);
+    const double mu = c->bound[side], level = c->level;
+    vector sum = none, slope = none;
+    for (int64_t g = 0; g < c->n_bets; g += LANES) {
+        const vector bets = LOAD(c->bets + g), clock = LOAD(c->clock + g);
+        const vector cost = LOAD(c->cost + g);
+        vector gain = LOAD(c->gain + g), now;
+        if (side) /* the gain of 1 - x */
+            EACH gain L = clock L - gain L;
+        EACH gain L = gain L - mu * clock L - cost L - level;
+        exp_four(&now, &gain);
+        EACH now L = PICK(bets L > none L, now L, none L);
+        STORED(wealth + g) = now;
+        EACH sum L += now L;
+        EACH slope L += now L * clock L;
     }
-    for (int64_t g = 0; g < c->n_bets; g++)
-        share[g] /= sum;
-    *known = top + log(sum / (double)c->n_bets);
-    return slope / sum;
+    *total = sum_of_lanes(&sum);
+    return sum_of_lanes(&slope);
 }
 
 /*
@@ -217,16 +251,17 @@ static double evaluate(const pb_confidence *c, int side, double *known, double *
  */
 static void solve(pb_confidence *c, int side)
 {
-    double known, share[PB_CONFIDENCE_BETS];
+    double total, excess, wealth[PB_CONFIDENCE_BETS];
     for (int iteration = 0; iteration < 50; iteration++) {
-        const double slope = evaluate(c, side, &known, share);
-        const double excess = known - c->level, step = excess / slope;
+        const double slope = evaluate(c, side, &total, wealth);
+        excess = log(total);
+        const double step = excess * total / slope;
         /* with many values, rounding alone causes a larger excess */
         if (excess < SMALLEST_EXCESS || step < 4.0 * DBL_EPSILON)
             break;
         c->bound[side] += step;
     }
-    begin_screen(c, side, known, share);
+    begin_screen(c, side, excess, total, wealth);
 }
 
 #endif

@@ -35,11 +35,11 @@ typedef struct {
 } pb_candidate;
 
 /*
- * The exponential forms: an upper bound on the log of the mean wealth at `mu` since an evaluation,
- *   known + s gain - p cost + ss gain^2 - 2 sp gain cost + pp cost^2  while gain <= most.
+ * The exponential forms: an upper bound on the log of the mean wealth at `mu` minus log(2 / alpha),
+ *   excess + s gain - p cost + ss gain^2 - 2 sp gain cost + pp cost^2  while gain <= most.
  */
 typedef struct {
-    double mu, known, per_tilt;
+    double mu, excess, per_tilt;
     double s, p, ss, sp, pp, most;
     double sum, low, cost; /* of the values since then */
 } pb_screen;
@@ -51,7 +51,8 @@ typedef struct {
     int bounded;      /* asymptotic: 1 if the values are known to be in [0, 1] */
     double size;      /* N; 1 if values are independent */
     double drained;   /* 1 if a value leaves the population when it is read, else 0 */
-    double alpha, level; /* level: log of 2 / alpha */
+    double alpha;
+    double level; /* exponential forms: log of 2 n_bets / alpha */
     double bets[PB_CONFIDENCE_BETS]; /* exponential forms; 0 from index n_bets on */
 
     int64_t count;
@@ -68,8 +69,8 @@ typedef struct {
     double mean, square; /* asymptotic: mean, and sum of squares about it */
 
     pb_screen screen[2]; /* exponential forms: of each side */
-    double stake[PB_CONFIDENCE_BETS]; /* at the value base_first, and their prices; */
-    double price[PB_CONFIDENCE_BETS]; /* 0 from index n_bets on */
+    double stake[PB_CONFIDENCE_BETS]; /* at the value base_first; 0 from index n_bets on */
+    double price[PB_CONFIDENCE_BETS], per_rest[PB_CONFIDENCE_BETS]; /* prices; 1 / (1 - stake) */
     double base_tilt;                 /* of that value; 0 at the start */
     int64_t base_first;
 } pb_confidence;
