@@ -21,8 +21,11 @@
 
 enum {
     STEPS = 256, /* a candidate lies width / STEPS above the bound */
-    AHEAD = 4,    /* the one further ahead lies width / AHEAD above it */
-    FEW = 128     /* up to as many values, every candidate is played exactly */
+    AHEAD = 2,    /* the one further ahead lies width / AHEAD above it, */
+    NEAREST = 4,  /* and is replaced if it is further away than NEAREST widths, */
+    FURTHEST = 64, /* later than FURTHEST, as the bound on the wealth improves with n */
+    PER_WIDTH = 1000,
+    FEW = 64     /* up to as many values, every candidate is played exactly */
 };
 
 static const double FINEST = 1e-9; /* smallest step of a candidate */
@@ -31,27 +34,32 @@ static const double CLOSE = 1e-9;  /* tolerance for rounding on other machines *
 /* The asymptotic bound is tightest when n / (1 - n/N), the clock, has this value. */
 static const double BEST_CLOCK = 1000.0;
 
-/* Plays all values against a new candidate; returns the largest total wealth. */
-static double replay(pb_confidence *c, pb_candidate *candidate, int side,
-                     const pb_scaled_value *history, double mean, int is_ahead)
-{
-    begin_candidate(&c->scaled, candidate, mean);
-    return play(&c->scaled, candidate, side, history, 0, c->count, 0.0, is_ahead);
-}
-
 /* Sets the next candidate of a side; returns its wealth, or a lower bound on it. */
 static double place(pb_confidence *c, int side, const pb_scaled_value *history, double mean,
                     double width)
 {
     pb_candidate *next = &c->candidate[side], *ahead = &c->ahead[side];
-    if (c->count <= FEW)
-        return replay(c, next, side, history, mean, 0);
-    /* one that was placed when the width was twice as large gives a poor bound on the wealth */
-    if (!(mean < ahead->mean && ahead->mean - mean <= 2.0 * width / AHEAD)) {
+    if (c->count <= FEW) {
+        begin_candidate(&c->scaled, next, mean);
+        return play(&c->scaled, next, side, history, 0, c->count, 0.0);
+    }
+    const double widths = larger(NEAREST, smaller((double)c->count / PER_WIDTH, FURTHEST));
+    if (!(mean < ahead->mean && ahead->mean - mean <= widths * width)) {
         ahead->reach = width / AHEAD;
-        replay(c, ahead, side, history, mean + ahead->reach, 1);
+        begin_candidate(&c->scaled, ahead, mean + ahead->reach);
+        play_ahead(&c->scaled, ahead, side, history, 0, c->count, 0.0);
     }
     return place_below(ahead, next, mean);
+}
+
+/* Returns 1 if a side needs no new candidate unless the present one is excluded. */
+static int is_settled(const pb_confidence *c, int side)
+{
+    const double candidate = c->candidate[side].mean, bound = c->bound[side];
+    const double width = 1.0 - bound - c->bound[!side];
+    /* a candidate placed when the width was twice as large is too far away */
+    return !(candidate < INFINITY) ||
+           (candidate > bound && candidate <= bound + 2.0 * larger(width / STEPS, FINEST));
 }
 
 /* Moves the bound of a side past every excluded candidate; `other` is the other side's bound. */
@@ -83,28 +91,6 @@ static void bound_by_logic(pb_confidence *c)
             c->bound[side] = larger(c->bound[side], c->sum[side] / c->size);
 }
 
-static void add_betting(pb_confidence *c, double x, pb_scaled_value *history)
-{
-    int crossed[2];
-    const int64_t t = c->count;
-    pb_scaled_prepare(&c->scaled, &c->moments, &x, 1, history + t);
-    for (int side = 0; side < 2; side++) {
-        pb_candidate *next = &c->candidate[side], *ahead = &c->ahead[side];
-        crossed[side] = next->mean < INFINITY && play(&c->scaled, next, side, history, t, t + 1,
-                                                      c->sum[side], 0) >= 2.0 / c->alpha;
-        if (ahead->mean < INFINITY)
-            play(&c->scaled, ahead, side, history, t, t + 1, c->sum[side], 1);
-    }
-    c->sum[0] += x;
-    c->sum[1] += 1.0 - x;
-    c->count++;
-    bound_by_logic(c);
-    /* both sides use the old bound of the other: reflected values give reflected bounds */
-    const double others[2] = {c->bound[1], c->bound[0]};
-    for (int side = 0; side < 2; side++)
-        walk(c, side, history, others[side], crossed[side]);
-}
-
 /* Bounds: mean +- radius, Waudby-Smith et al. 2021, Theorem 2.2; not intersected over time. */
 ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
 {
@@ -126,16 +112,6 @@ ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
     }
 }
 
-static void add_asymptotic(pb_confidence *c, double x)
-{
-    c->sum[0] += x;
-    c->sum[1] += 1.0 - x;
-    c->count++;
-    const double deviation = x - c->mean;
-    c->mean += deviation / (double)c->count;
-    c->square += deviation * (x - c->mean);
-}
-
 /* Computes the reported bounds. A bound that the values have proved wrong is replaced by the
    end of the range that is still possible. */
 ALWAYS_INLINE void report(pb_confidence *c)
@@ -148,6 +124,113 @@ ALWAYS_INLINE void report(pb_confidence *c)
     }
     if (remaining(c, (double)c->count) <= 0.0)
         c->lower = c->upper = c->sum[0] / c->size;
+}
+
+/* Values that are added together, with the sums of each side before and after each of them. */
+typedef struct {
+    int n;
+    double before[2][HAND], after[2][HAND];
+} additions;
+
+static void add_up(const pb_confidence *c, const double *values, int n, additions *a)
+{
+    double sums[2] = {c->sum[0], c->sum[1]};
+    a->n = n;
+    for (int i = 0; i < n; i++) {
+        a->before[0][i] = sums[0];
+        a->before[1][i] = sums[1];
+        a->after[0][i] = sums[0] += values[i];
+        a->after[1][i] = sums[1] += 1.0 - values[i];
+    }
+}
+
+/* Plays values first .. last of the additions, which were tried, against all candidates. */
+static void settle(pb_confidence *c, const pb_scaled_value *history, const additions *a,
+                   int first, int last)
+{
+    const int64_t end = c->count, begin = end - (last - first);
+    for (int side = 0; side < 2; side++) {
+        const double sum = a->before[side][first];
+        if (c->candidate[side].mean < INFINITY)
+            play(&c->scaled, &c->candidate[side], side, history, begin, end, sum);
+        if (c->ahead[side].mean < INFINITY)
+            play_ahead(&c->scaled, &c->ahead[side], side, history, begin, end, sum);
+    }
+}
+
+/*
+ * Adds values from `first` on, up to the first one that needs a new candidate. Returns how many of
+ * the additions were added. All are tried together against both candidates, which takes a third of
+ * the time of one after the other.
+ */
+static int add_until_excluded(pb_confidence *c, const pb_scaled_value *history,
+                              const additions *a, int first, double *lower, double *upper)
+{
+    /* the first values exclude a candidate nearly every time */
+    const int n = c->count < FEW ? 1 : a->n - first;
+    const int64_t begin = c->count;
+    double capital[PB_SCALED_BETS], wealth[2][HAND];
+    int crossed[2] = {0, 0}, i = 0;
+    for (int side = 0; side < 2; side++)
+        if (c->candidate[side].mean < INFINITY)
+            try_hand(&c->scaled, &c->candidate[side], side, history + begin, begin, n,
+                     a->before[side] + first, capital, wealth[side]);
+        else
+            for (int j = 0; j < n; j++)
+                wealth[side][j] = 0.0;
+    for (int stops = 0; i < n && !stops; i++) {
+        for (int side = 0; side < 2; side++)
+            c->sum[side] = a->after[side][first + i];
+        c->count++;
+        bound_by_logic(c);
+        for (int side = 0; side < 2; side++)
+            crossed[side] = wealth[side][i] >= 2.0 / c->alpha;
+        stops = crossed[0] || crossed[1] || !is_settled(c, 0) || !is_settled(c, 1);
+        if (stops)
+            continue;
+        report(c);
+        lower[first + i] = c->lower;
+        upper[first + i] = c->upper;
+    }
+    settle(c, history, a, first, first + i);
+    /* both sides use the old bound of the other: reflected values give reflected bounds */
+    const double others[2] = {c->bound[1], c->bound[0]};
+    for (int side = 0; side < 2; side++)
+        walk(c, side, history, others[side], crossed[side]);
+    report(c);
+    lower[first + i - 1] = c->lower;
+    upper[first + i - 1] = c->upper;
+    return first + i;
+}
+
+static void add_betting(pb_confidence *c, const double *values, int64_t n,
+                        pb_scaled_value *history, double *lower, double *upper)
+{
+    for (int64_t i = 0, size; i < n; i += size) {
+        size = HAND - c->count % HAND;
+        size = size < n - i ? size : n - i;
+        additions a;
+        add_up(c, values + i, (int)size, &a);
+        pb_scaled_prepare(&c->scaled, &c->moments, values + i, size, history + c->count);
+        for (int done = 0; done < a.n;)
+            done = add_until_excluded(c, history, &a, done, lower + i, upper + i);
+    }
+}
+
+static void add_asymptotic(pb_confidence *c, const double *values, int64_t n, double *lower,
+                           double *upper)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double x = values[i], deviation = x - c->mean;
+        c->sum[0] += x;
+        c->sum[1] += 1.0 - x;
+        c->count++;
+        c->mean += deviation / (double)c->count;
+        c->square += deviation * (x - c->mean);
+        report(c);
+        lower[i] = c->lower;
+        upper[i] = c->upper;
+    }
 }
 
 /* Adds the values of a piece to the exponential forms, whose bounds follow at once. */
@@ -213,19 +296,12 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
                        pb_scaled_value *history, double *lower, double *upper)
 {
-    const int is_betting = confidence->method == PB_CONFIDENCE_BETTING;
-    if (!is_betting && confidence->method != PB_CONFIDENCE_ASYMPTOTIC) {
-        add_tilted(confidence, values, n, lower, upper);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        if (is_betting)
-            add_betting(confidence, values[i], history);
-        else
-            add_asymptotic(confidence, values[i]);
-        report(confidence);
-        lower[i] = confidence->lower;
-        upper[i] = confidence->upper;
+    switch (confidence->method) {
+    case PB_CONFIDENCE_BETTING:
+        add_betting(confidence, values, n, history, lower, upper);
+        break;
+    case PB_CONFIDENCE_ASYMPTOTIC: add_asymptotic(confidence, values, n, lower, upper); break;
+    default: add_tilted(confidence, values, n, lower, upper); break;
     }
 }
 
