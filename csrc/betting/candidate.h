@@ -23,12 +23,13 @@ enum { HAND = 16 }; /* values that are played together; divides REST */
 /* The values of a hand against one mean; see `outcome`. */
 typedef struct {
     double x[HAND], m[HAND], per_m[HAND], edge[HAND], tilt[HAND];
+    double least[HAND], per_least[HAND]; /* smallest m within reach of a candidate ahead */
     int floored[HAND];
 } hand;
 
 /* Computes outcomes of values[0 .. n), of which the first has index t, as outcome_of does. sums[i]
    is the sum of the values of the side before value i. */
-ALWAYS_INLINE void deal(const pb_scaled *bets, int side, double mean,
+ALWAYS_INLINE void deal(const pb_scaled *bets, int side, double mean, double reach,
                         const pb_scaled_value *restrict values, int64_t t, int n,
                         const double *restrict sums, hand *restrict h)
 {
@@ -43,25 +44,35 @@ ALWAYS_INLINE void deal(const pb_scaled *bets, int side, double mean,
         h->per_m[i] = 1.0 / h->m[i];
         h->edge[i] = h->x[i] - h->m[i];
         h->tilt[i] = bets->size * per_left;
+        h->least[i] = larger(h->m[i] - h->tilt[i] * reach, SMALLEST_MEAN);
+        h->per_least[i] = 1.0 / h->least[i];
     }
 }
 
-/* Replaces slope and curve of the bets at their caps, of value i of a hand. */
-ALWAYS_INLINE void lean_at_caps(const pb_candidate *ahead, const hand *h, int i,
-                                const vector *wanted, const vector *caps, const vector *most,
-                                vector *slope, vector *curve)
+/*
+ * Computes slope and curve of four bets on value i of a hand, some of which may be at their caps.
+ * One division serves both kinds, as divisions take most of the time. Bets that leave their caps
+ * within reach need another one.
+ */
+ALWAYS_INLINE void lean_at_caps(const hand *h, int i, const vector *wanted, const vector *caps,
+                                const vector *most, vector *slope, vector *curve)
 {
-    const double x = h->x[i], m = h->m[i], tilt = h->tilt[i];
-    const double least = larger(m - tilt * ahead->reach, SMALLEST_MEAN);
+    const double x = h->x[i], m = h->m[i], edge = h->edge[i], tilt = h->tilt[i];
+    const double per_least = h->per_least[i], least = h->least[i];
     const vector cap = *caps;
     MASK(capped, (*wanted) L > (*most) L);
-    VECTOR(at_cap, cap L * EVERY(x) / (EVERY(m) * (EVERY(m) * (1.0 - cap L) + cap L * EVERY(x))));
-    VECTOR(below, (*wanted) L / (1.0 + (*wanted) L * EVERY(x - least)));
-    MASK(stays, (*wanted) L >= cap L * EVERY(1.0 / least));
-    EACH below L = PICK(stays L, at_cap L, below L);
-    EACH below L = PICK(at_cap L < below L, at_cap L, below L);
-    EACH (*slope) L = PICK(capped L, EVERY(tilt) * below L, (*slope) L);
-    EACH (*curve) L = PICK(capped L, EVERY(0.0), (*curve) L);
+    VECTOR(won, cap L * EVERY(x));
+    VECTOR(part, PICK(capped L, won L, (*wanted) L));
+    VECTOR(whole, PICK(capped L, EVERY(m) * (EVERY(m) * (1.0 - cap L) + won L),
+                       1.0 + (*wanted) L * EVERY(edge)));
+    EACH (*slope) L = EVERY(tilt) * part L / whole L;
+    EACH (*curve) L = PICK(capped L, EVERY(0.0), (*slope) L * (*slope) L);
+    MASK(leaves, capped L & ((*wanted) L < cap L * EVERY(per_least)));
+    if (ANY(leaves)) {
+        VECTOR(below, EVERY(tilt) * (*wanted) L / (1.0 + (*wanted) L * EVERY(x - least)));
+        MASK(lower, leaves L & (below L < (*slope) L));
+        EACH (*slope) L = PICK(lower L, below L, (*slope) L);
+    }
 }
 
 /* Plays a hand with vector v of the bets; adds the wealth after each value to `totals`. */
@@ -91,13 +102,13 @@ ALWAYS_INLINE void play_four(const pb_scaled *bets, pb_candidate *candidate, dou
             EACH bet L = PICK(wanted L < most L, wanted L, most L);
         VECTOR(factor, 1.0 + bet L * EVERY(h->edge[i]));
         if (is_ahead && !h->floored[i]) {
-            vector free = factor;
-            if (may_cap)
-                EACH free L = 1.0 + wanted L * EVERY(h->edge[i]);
-            VECTOR(slope, wanted L * EVERY(h->tilt[i]) / free L);
-            VECTOR(curve, slope L * slope L);
-            if (may_cap)
-                lean_at_caps(candidate, h, i, &wanted, &caps, &most, &slope, &curve);
+            vector slope, curve;
+            if (may_cap) {
+                lean_at_caps(h, i, &wanted, &caps, &most, &slope, &curve);
+            } else {
+                EACH slope L = EVERY(h->tilt[i]) * wanted L / factor L;
+                EACH curve L = slope L * slope L;
+            }
             EACH slopes L += slope L;
             EACH curves L += curve L;
         }
@@ -151,7 +162,8 @@ ALWAYS_INLINE double play_all(const pb_scaled *bets, pb_candidate *candidate, in
             sums[i] = sum;
             sum += side ? 1.0 - values[t + i].x : values[t + i].x;
         }
-        deal(bets, side, candidate->mean, values + t, t, n, sums, &h);
+        deal(bets, side, candidate->mean, is_ahead ? candidate->reach : 0.0, values + t, t, n, sums,
+             &h);
         peak = larger(peak, play_hand(bets, candidate, candidate->capital, values + t, &h, n,
                                       wealth, is_ahead));
         if (end % REST == 0)
@@ -184,7 +196,7 @@ WIDE static void try_hand(const pb_scaled *bets, pb_candidate *candidate, int si
     hand h;
     for (int g = 0; g < PB_SCALED_BETS; g++)
         capital[g] = candidate->capital[g];
-    deal(bets, side, candidate->mean, values, t, n, sums, &h);
+    deal(bets, side, candidate->mean, 0.0, values, t, n, sums, &h);
     play_hand(bets, candidate, capital, values, &h, n, wealth, 0);
     if ((t + n) % REST == 0)
         drop_small(capital);

@@ -21,11 +21,9 @@
 
 enum {
     STEPS = 256, /* a candidate lies width / STEPS above the bound */
-    AHEAD = 2,    /* the one further ahead lies width / AHEAD above it, */
-    NEAREST = 4,  /* and is replaced if it is further away than NEAREST widths, */
-    FURTHEST = 64, /* later than FURTHEST, as the bound on the wealth improves with n */
-    PER_WIDTH = 1000,
-    FEW = 64     /* up to as many values, every candidate is played exactly */
+    MANY = 1000,  /* from this number of values on, fewer candidates ahead are needed: the bound */
+                  /* on the wealth improves with it (`furthest`) */
+    FEW = 128     /* up to as many values, every candidate is played exactly */
 };
 
 static const double FINEST = 1e-9; /* smallest step of a candidate */
@@ -33,6 +31,17 @@ static const double LARGEST_SIZE = 1e200;
 static const double CLOSE = 1e-9;  /* tolerance for rounding on other machines */
 /* The asymptotic bound is tightest when n / (1 - n/N), the clock, has this value. */
 static const double BEST_CLOCK = 1000.0;
+
+/*
+ * Returns how far away, in widths, a candidate ahead may be. For bets below their caps the bound on
+ * the log wealth leaves out the third order in the distance. A bet that decides about the bound is
+ * about sqrt(2 log(2/alpha) / n) standard deviations, and so is the width. At k widths the error is
+ * therefore at most about (2 k log(2/alpha))^3 / (3 n^2).
+ */
+static double furthest(int64_t count)
+{
+    return larger(0.5, smaller((double)count / 1000.0, 64.0));
+}
 
 /* Sets the next candidate of a side; returns its wealth, or a lower bound on it. */
 static double place(pb_confidence *c, int side, const pb_scaled_value *history, double mean,
@@ -43,9 +52,8 @@ static double place(pb_confidence *c, int side, const pb_scaled_value *history, 
         begin_candidate(&c->scaled, next, mean);
         return play(&c->scaled, next, side, history, 0, c->count, 0.0);
     }
-    const double widths = larger(NEAREST, smaller((double)c->count / PER_WIDTH, FURTHEST));
-    if (!(mean < ahead->mean && ahead->mean - mean <= widths * width)) {
-        ahead->reach = width / AHEAD;
+    if (!(mean < ahead->mean && ahead->mean - mean <= furthest(c->count) * width)) {
+        ahead->reach = width / (c->count < MANY ? 4.0 : 2.0);
         begin_candidate(&c->scaled, ahead, mean + ahead->reach);
         play_ahead(&c->scaled, ahead, side, history, 0, c->count, 0.0);
     }
@@ -144,15 +152,19 @@ static void add_up(const pb_confidence *c, const double *values, int n, addition
     }
 }
 
-/* Plays values first .. last of the additions, which were tried, against all candidates. */
+/* Plays values first .. last of the additions against all candidates. `tried` is the wealth that the
+   first two have then, or NULL if fewer values are played than were tried. */
 static void settle(pb_confidence *c, const pb_scaled_value *history, const additions *a,
-                   int first, int last)
+                   int first, int last, double (*tried)[PB_SCALED_BETS])
 {
     const int64_t end = c->count, begin = end - (last - first);
     for (int side = 0; side < 2; side++) {
         const double sum = a->before[side][first];
-        if (c->candidate[side].mean < INFINITY)
-            play(&c->scaled, &c->candidate[side], side, history, begin, end, sum);
+        pb_candidate *const next = &c->candidate[side];
+        if (next->mean < INFINITY && !tried)
+            play(&c->scaled, next, side, history, begin, end, sum);
+        for (int g = 0; g < PB_SCALED_BETS && next->mean < INFINITY && tried; g++)
+            next->capital[g] = tried[side][g];
         if (c->ahead[side].mean < INFINITY)
             play_ahead(&c->scaled, &c->ahead[side], side, history, begin, end, sum);
     }
@@ -169,12 +181,12 @@ static int add_until_excluded(pb_confidence *c, const pb_scaled_value *history,
     /* the first values exclude a candidate nearly every time */
     const int n = c->count < FEW ? 1 : a->n - first;
     const int64_t begin = c->count;
-    double capital[PB_SCALED_BETS], wealth[2][HAND];
+    double capital[2][PB_SCALED_BETS], wealth[2][HAND];
     int crossed[2] = {0, 0}, i = 0;
     for (int side = 0; side < 2; side++)
         if (c->candidate[side].mean < INFINITY)
             try_hand(&c->scaled, &c->candidate[side], side, history + begin, begin, n,
-                     a->before[side] + first, capital, wealth[side]);
+                     a->before[side] + first, capital[side], wealth[side]);
         else
             for (int j = 0; j < n; j++)
                 wealth[side][j] = 0.0;
@@ -192,7 +204,7 @@ static int add_until_excluded(pb_confidence *c, const pb_scaled_value *history,
         lower[first + i] = c->lower;
         upper[first + i] = c->upper;
     }
-    settle(c, history, a, first, first + i);
+    settle(c, history, a, first, first + i, i == n ? capital : NULL);
     /* both sides use the old bound of the other: reflected values give reflected bounds */
     const double others[2] = {c->bound[1], c->bound[0]};
     for (int side = 0; side < 2; side++)
