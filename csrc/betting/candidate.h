@@ -132,8 +132,9 @@ ALWAYS_INLINE double play_hand(const pb_scaled *bets, pb_candidate *candidate, d
     const int n_vectors = bets->n_bets > 4 * LANES ? MOST_VECTORS : 4;
     vector totals[HAND];
     double peak = 0.0;
+    const vector none = ALL(0.0);
     for (int i = 0; i < n && !is_ahead; i++)
-        totals[i] = (vector)ALL(0.0);
+        totals[i] = none;
     play_four(bets, candidate, capital, values, h, n, 0, totals, is_ahead);
     for (int v = 1; v < n_vectors; v++)
         play_four(bets, candidate, capital, values, h, n, v, totals, is_ahead);
