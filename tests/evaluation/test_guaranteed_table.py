@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.betting._reads import permutation
 from pybandit.betting._table import read_ahead
 from pybandit.tables import _npy
 
@@ -139,3 +140,12 @@ def test_race_continues_after_error_in_progress():
     read_ahead(race, scores, lambda n: None)
     whole = pb.best_of(scores, rng=5, **GIVEN)
     assert frozen(race.get_state()) == frozen(whole._race.get_state())
+
+
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.SFC64])
+@pytest.mark.parametrize("n", [1, 2, 3, 63, 64, 65, 66, 1000, 70_001])
+def test_permutation_is_that_of_numpy(bits, n):
+    ours, theirs = (np.random.Generator(bits(n)) for _ in range(2))
+    ours.random(dtype=np.float32), theirs.random(dtype=np.float32)  # half a word is left
+    assert permutation(ours, n).tolist() == theirs.permutation(n).tolist()
+    assert ours.random() == theirs.random()

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+TWIN_OF = ("order",)  # kernels of csrc
+
 
 def order_of(rng, n):
     """Return the items 0 to n - 1 in the order of a race that `rng` seeds."""

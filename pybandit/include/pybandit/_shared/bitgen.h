@@ -41,6 +41,12 @@ static inline double pb_bitgen_open(pb_bitgen *bitgen)
 /* Draws n standard Gumbel values -log(-log u), u uniform in (0, 1). */
 void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out);
 
+/*
+ * Writes a uniformly random permutation of 0, ..., n - 1, for n below 2^32. It is the one that
+ * NumPy's Generator.permutation(n) returns for the same bit generator.
+ */
+void pb_bitgen_permutation(pb_bitgen *bitgen, int64_t n, int64_t *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -91,9 +91,9 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
  * are in [0, 1] (finite if not bounded), and at most `population` are added in all.
  *
  * PB_CONFIDENCE_BETTING reads its history again: `history` has room for count + n values, and
- * its first `count` entries are those that earlier calls wrote. All values so far are played
- * again when the width has halved, so a value costs O(1) while the width falls as 1/sqrt(n). The
- * other methods read a value once, and `history` may be NULL.
+ * its first `count` entries are those that earlier calls wrote. Values are played again when the
+ * width has fallen by a constant factor, so a value costs O(1) while the width falls as 1/sqrt(n).
+ * The other methods read a value once, and `history` may be NULL.
  *
  * The bounds do not depend on how many values are added per call.
  */
