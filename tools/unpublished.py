@@ -2,6 +2,7 @@
 
 ONE_CLASS = "the state of one class, which users access as that class: "
 INTERNAL = {
+    "betting/order.h": "the order of items in races by betting",
     "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
     "cluster/distance.h": "the distances of medoids",
     "cluster/gains.h": "estimates of pybandit.cluster.kmedoids",

@@ -1,7 +1,7 @@
 """Time of `best_of` on a table in memory, compared with the race and with the mean of all cells.
 
-Run with ``make bench``. `best_of` draws the order of all items at the start, so that the same seed
-gives the same order however much is read; the bare permutation is its lower limit on large tables.
+Run with ``make bench``. `best_of` draws the order of the items as far as it reads them; previously
+it drew all of it at the start, which takes as long as the bare permutation.
 """
 
 import numpy as np

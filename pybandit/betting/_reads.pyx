@@ -3,14 +3,14 @@
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from pybandit._shared._csrc cimport (
     PB_FLOAT32, PB_FLOAT64, PB_INT8, PB_INT32, PB_INT64, PB_UINT8, pb_bitgen, pb_bitgen_permutation,
 )
 from pybandit._shared.bits cimport bitgen_of
-from pybandit.betting._csrc cimport pb_table, pb_table_gather
+from pybandit.betting._csrc cimport pb_order, pb_order_draw, pb_order_seed, pb_table, pb_table_gather
 from pybandit.betting._kernels cimport Books, LeaderRace, Race
 from pybandit.betting._rejects cimport Rejects
 
@@ -29,6 +29,67 @@ def permutation(rng, int64_t n):
     with rng.bit_generator.lock, nogil:
         pb_bitgen_permutation(bitgen, n, &out[0])
     return order
+
+
+cdef class DrawnOrder:
+    """The items 0 to n - 1 in random order, drawn as far as they are read; 0 < n < 2**32.
+
+    It has the array methods that races need. A Generator, `rng`, gives three words to seed a
+    private one, so the order does not depend on when it is drawn. An order that is known completely can be given too.
+    """
+
+    cdef readonly int64_t size
+    cdef object taken, array, inverse
+    cdef pb_order order
+
+    def __cinit__(self, rng, int64_t n, known=None):
+        self.size = n
+        self.order.n_items = n
+        self.array = (np.empty(n, dtype=np.int64) if known is None
+                      else np.ascontiguousarray(known, dtype=np.int64))
+        self.order.items = <int64_t *>cnp.PyArray_DATA(self.array)
+        if known is not None:
+            self.order.n_drawn = n
+            return
+        self.taken = np.zeros((n + 63) // 64, dtype=np.uint64)
+        self.order.taken = <uint64_t *>cnp.PyArray_DATA(self.taken)
+        cdef pb_bitgen *bitgen = bitgen_of(rng)
+        with rng.bit_generator.lock:
+            pb_order_seed(&self.order, bitgen)
+
+    cdef const int64_t *until(self, int64_t n) noexcept nogil:
+        """Draw at least n items; return the first."""
+        if n > self.order.n_drawn:
+            pb_order_draw(&self.order, n)
+        return self.order.items
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, places):
+        if isinstance(places, slice):
+            start, stop, step = places.indices(self.size)
+            self.until(stop if step > 0 else start + 1)
+            return self.array[places].copy()
+        at = np.asarray(places)
+        self.until(min(at.max() + 1, self.size) if at.size and at.min() >= 0 else self.size)
+        return self.array[places]
+
+    def places(self, items):
+        """Return the places of items in the order."""
+        if self.inverse is None:
+            self.until(self.size)
+            inverse = np.empty(self.size, dtype=np.int64)
+            inverse[self.array] = np.arange(self.size)
+            self.inverse = inverse
+        return self.inverse[items]
+
+    def __array__(self, dtype=None, copy=None):
+        return self.copy().astype(np.int64 if dtype is None else dtype, copy=False)
+
+    def copy(self):
+        """Return all items as an array."""
+        return self[:]
 
 
 cdef class Table:
@@ -81,7 +142,7 @@ cdef const int64_t *arms_of(arms):
 
 
 def read_looks(LeaderRace race not None, Books books not None, Rejects rejects not None,
-               measure, Table table not None, const int64_t[::1] order, int64_t budget,
+               measure, Table table not None, DrawnOrder order not None, int64_t budget,
                const int64_t[::1] keys, advance):
     """Run a race for the single best arm within a budget, as ask and tell would.
 
@@ -89,7 +150,7 @@ def read_looks(LeaderRace race not None, Books books not None, Rejects rejects n
     first arm is eliminated, `measure` is called with the rewards of that look and returns the
     schedule for the rest of the race. It is None if `rejects` already is that schedule.
     """
-    cdef int64_t n_alive, length, kept, n_items = order.shape[0]
+    cdef int64_t n_alive, length, kept, n_items = order.size
     cdef int64_t left = budget - int(books.pulls.sum())
     cdef const double **rows = <const double **>malloc(n_items * sizeof(double *))
     if rows == NULL:
@@ -102,7 +163,8 @@ def read_looks(LeaderRace race not None, Books books not None, Rejects rejects n
             if length == 0:
                 break
             arms = race.alive
-            values = table.read(&order[books.n_items], length, arms_of(arms), n_alive, rows)
+            values = table.read(order.until(books.n_items + length) + books.n_items, length,
+                                arms_of(arms), n_alive, rows)
             if values is None:
                 break
             if kept < n_alive and measure is not None:
@@ -127,7 +189,7 @@ cdef int64_t block_length(const blocks *rule, int64_t n_alive, int64_t n_read, i
 
 
 def read_blocks(Race race not None, Books books not None, Table table not None,
-                const int64_t[::1] order, int64_t most_pulls, rule, advance):
+                DrawnOrder order not None, int64_t most_pulls, rule, advance):
     """Run a race with a guarantee, as ask and tell would.
 
     Stops before a block that contains an invalid reward, so that `tell` can report it. `rule` has
@@ -136,7 +198,7 @@ def read_blocks(Race race not None, Books books not None, Table table not None,
     """
     cdef blocks length_of
     length_of.fixed, length_of.smallest, length_of.share, length_of.most_pairs = rule
-    cdef int64_t length, n_alive, n_items = order.shape[0]
+    cdef int64_t length, n_alive, n_items = order.size
     cdef int64_t left = most_pulls - int(books.pulls.sum())
     cdef const double **rows = <const double **>malloc(n_items * sizeof(double *))
     if rows == NULL:
@@ -148,7 +210,8 @@ def read_blocks(Race race not None, Books books not None, Table table not None,
             if length <= 0:
                 break
             arms = race.alive
-            values = table.read(&order[books.n_items], length, arms_of(arms), n_alive, rows)
+            values = table.read(order.until(books.n_items + length) + books.n_items, length,
+                                arms_of(arms), n_alive, rows)
             if values is None:
                 break
             race._take(books, arms, values, rows, 0, NULL)

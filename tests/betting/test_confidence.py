@@ -49,7 +49,7 @@ def reference(x, size, alpha, method, bets=16):
 
 @pytest.mark.some(15)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [None, 70, 200, 100_000])
+@pytest.mark.parametrize("size", [None, 70, 200, 5_000, 100_000])
 @pytest.mark.parametrize("method", METHODS)
 def test_sequence_matches_the_reference(method, size, kind):
     x = draws(kind, 70, 3)

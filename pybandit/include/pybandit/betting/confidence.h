@@ -34,6 +34,16 @@ typedef struct {
     double reach; /* largest d */
 } pb_candidate;
 
+/*
+ * The exponential forms: an upper bound on the log of the mean wealth at `mu` minus log(2 / alpha),
+ *   excess + s gain - p cost + ss gain^2 - 2 sp gain cost + pp cost^2  while gain <= most.
+ */
+typedef struct {
+    double mu, excess, per_tilt;
+    double s, p, ss, sp, pp, most;
+    double sum, low, cost; /* of the values since then */
+} pb_screen;
+
 /* A sequence. It uses no other memory, so a copy is a snapshot. */
 typedef struct {
     pb_confidence_method method;
@@ -41,7 +51,8 @@ typedef struct {
     int bounded;      /* asymptotic: 1 if the values are known to be in [0, 1] */
     double size;      /* N; 1 if values are independent */
     double drained;   /* 1 if a value leaves the population when it is read, else 0 */
-    double alpha, level; /* level: log of 2 / alpha */
+    double alpha;
+    double level; /* exponential forms: log of 2 n_bets / alpha */
     double bets[PB_CONFIDENCE_BETS]; /* exponential forms; 0 from index n_bets on */
 
     int64_t count;
@@ -57,12 +68,11 @@ typedef struct {
     double cost[PB_CONFIDENCE_BETS];
     double mean, square; /* asymptotic: mean, and sum of squares about it */
 
-    /* exponential forms: the last evaluation of a side's wealth at its bound */
-    int is_known[2];     /* 1 if there was one */
-    double known[2];     /* log of the mean wealth */
-    double exponent[2][PB_CONFIDENCE_BETS]; /* log wealth of each bet */
-    double share[2][PB_CONFIDENCE_BETS];    /* wealth of each bet divided by the sum */
-    double price[PB_CONFIDENCE_BETS];       /* Bernstein: psi of each bet without a tilt */
+    pb_screen screen[2]; /* exponential forms: of each side */
+    double stake[PB_CONFIDENCE_BETS]; /* at the value base_first; 0 from index n_bets on */
+    double price[PB_CONFIDENCE_BETS], per_rest[PB_CONFIDENCE_BETS]; /* prices; 1 / (1 - stake) */
+    double base_tilt;                 /* of that value; 0 at the start */
+    int64_t base_first;
 } pb_confidence;
 
 /*
@@ -81,9 +91,9 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
  * are in [0, 1] (finite if not bounded), and at most `population` are added in all.
  *
  * PB_CONFIDENCE_BETTING reads its history again: `history` has room for count + n values, and
- * its first `count` entries are those that earlier calls wrote. All values so far are played
- * again when the width has halved, so a value costs O(1) while the width falls as 1/sqrt(n). The
- * other methods read a value once, and `history` may be NULL.
+ * its first `count` entries are those that earlier calls wrote. Values are played again when the
+ * width has fallen by a constant factor, so a value costs O(1) while the width falls as 1/sqrt(n).
+ * The other methods read a value once, and `history` may be NULL.
  *
  * The bounds do not depend on how many values are added per call.
  */
