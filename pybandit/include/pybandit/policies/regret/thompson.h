@@ -66,7 +66,8 @@ void pb_thompson_look(pb_thompson *thompson, int64_t arm);
 int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen);
 
 /*
- * Returns the next arm from n_arms standard normal numbers; -1 if no arm has a theta. Requires `direct`, with which pb_thompson_choose must not be called. O(n_arms).
+ * Returns the next arm from n_arms standard normal numbers; -1 if no arm has a theta. Requires
+ * `direct`, with which pb_thompson_choose must not be called. O(n_arms).
  */
 int64_t pb_thompson_choose_drawn(const pb_thompson *thompson, const double *normals);
 
