@@ -16,13 +16,11 @@
 #include <math.h>
 
 #include "../_shared/minimum.h"
+#include "bounds.h"
 #include "tile_gains.h"
 #include "nearest.h"
 
-enum {
-    FIRST_OWN = PB_TILE,        /* points of the stratum read before the first decision */
-    FIRST_MIXED = 2 * PB_TILE,  /* points of the mixed sample */
-};
+enum { FIRST_OWN = PB_TILE };  /* points of the stratum read before the first decision */
 
 /* An estimate is verified at 2 standard errors above 0 (0 takes 1.4 to 2.5 times the time), and
    dropped if it is 3 below the tolerance (2 saves 20 % and loses up to .07 % of the loss). */
@@ -39,6 +37,7 @@ static double *workspace(const pb_swap_trial *t, int64_t k) { return t->memory +
 pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t i)
 {
     const int64_t slot = km->slots[i];
+    t->n_read = 0;
     if (km->d1[slot] == 0.0)
         return PB_SWAP_PASS;
     t->row = km->rows[slot];
@@ -47,6 +46,7 @@ pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t 
         t->stratum++;
     const double own_gain = km->d1[slot] * (km->weights ? km->weights[slot] : 1.0);
     t->own_square = own_gain * own_gain;
+    t->length = enlarged(&km->distances, length_of(km->distances.metric, km->d1[slot]));
     t->n_own = minimum(FIRST_OWN, km->sizes[t->stratum]);
     t->n_mixed = minimum(FIRST_MIXED, km->n_mixed);
     t->own_tiles = t->mixed_tiles = t->n_rest = 0;
@@ -57,9 +57,10 @@ pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t 
     return PB_SWAP_OWN;
 }
 
-WIDE void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *t, const double *d)
+/* Adds all references of a tile of the stratum. */
+ALWAYS_INLINE void add_all_own(const pb_kmedoids *km, pb_swap_trial *t, const double *d,
+                               int64_t slot)
 {
-    const int64_t slot = (km->starts[t->stratum] + t->own_tiles++) * PB_TILE;
     const double *const d1 = km->d1 + slot, *const d2 = km->d2 + slot;
     const double *const weights = at_slot(km->weights, slot);
     const int32_t *const nearest = km->nearest + slot;
@@ -78,24 +79,116 @@ WIDE void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *t, const double 
     add_by_cluster(u, o, nearest, sums, sums + km->k);
 }
 
-WIDE void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *t, const double *d)
+/* Adds the costs of the candidate's cluster in a tile, as of references that gain nothing. */
+ALWAYS_INLINE void add_costs(const pb_kmedoids *km, pb_swap_trial *t, int64_t slot)
 {
-    const int64_t at = t->mixed_tiles * PB_TILE;
+    const double *const weights = at_slot(km->weights, slot);
+    const int32_t cluster = t->cluster;
+    double paired[PB_TILE];
+    for (int j = 0; j < PB_TILE; j++) {
+        const double same = km->nearest[slot + j] == cluster ? -1.0 : 0.0;
+        paired[j] = same * (km->d2[slot + j] - km->d1[slot + j]);
+    }
+    for (int j = 0; j < PB_TILE && weights; j++)
+        paired[j] *= weights[j];
+    add_moments(paired, t->paired);
+}
+
+WIDE void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *t, const double *d, uint64_t near)
+{
+    const int64_t slot = (km->starts[t->stratum] + t->own_tiles++) * PB_TILE;
+    if (near == PB_ALL_NEAR) {
+        add_all_own(km, t, d, slot);
+        return;
+    }
+    double *const sums = own_by_cluster(t), *const squares = sums + km->k;
+    double own[2] = {0.0, 0.0}, paired[2] = {0.0, 0.0};
+    add_costs(km, t, slot);
+    for (; near; near &= near - 1) {
+        const int j = lowest_bit(near);
+        const double d1 = km->d1[slot + j], d2 = km->d2[slot + j];
+        const double weight = km->weights ? km->weights[slot + j] : 1.0;
+        const int32_t l = km->nearest[slot + j];
+        double o;
+        const double u = gains_of(d[j], d1, d2, weight, &o);
+        own[0] += u;
+        own[1] += u * u;
+        if (l == t->cluster) {
+            const double cost = weight * (d2 - d1);
+            paired[0] += u + o;
+            paired[1] += (u + o) * ((u + o) - 2.0 * cost);
+        } else {
+            paired[0] += u;
+            paired[1] += u * u;
+            sums[l] += o;
+            squares[l] += o * (2.0 * u + o);
+        }
+    }
+    for (int m = 0; m < 2; m++) {
+        t->own[m] += own[m];
+        t->paired[m] += paired[m];
+    }
+}
+
+/* Adds all references of a tile of the mixed sample. */
+ALWAYS_INLINE void add_all_mixed(const pb_kmedoids *km, pb_swap_trial *t, const double *d,
+                                 int64_t at)
+{
     const int32_t *const stratum = km->mixed_stratum + at;
     const int32_t own = (int32_t)t->stratum;
     double u[PB_TILE], o[PB_TILE];
-    int32_t inside = 0;
     find_gains(d, km->mixed_d1 + at, km->mixed_d2 + at, at_slot(km->mixed_weights, at), u, o);
     for (int j = 0; j < PB_TILE; j++) {
         const double other = stratum[j] == own ? 0.0 : 1.0;
-        inside += stratum[j] == own;
         u[j] *= other;
         o[j] *= other;
     }
-    t->n_rest += km->mixed_tiles[t->mixed_tiles++].n - inside;
     add_moments(u, t->rest);
     double *const sums = rest_by_cluster(t, km->k);
     add_by_cluster(u, o, km->mixed_nearest + at, sums, sums + km->k);
+}
+
+WIDE void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *t, const double *d,
+                            uint64_t near)
+{
+    const int64_t tile = t->mixed_tiles++, at = tile * PB_TILE;
+    const int32_t *const stratum = km->mixed_stratum + at;
+    const int32_t own = (int32_t)t->stratum;
+    int32_t inside = 0;
+    for (int j = 0; j < PB_TILE; j++)
+        inside += stratum[j] == own;
+    t->n_rest += km->mixed_tiles[tile].n - inside;
+    if (near == PB_ALL_NEAR) {
+        add_all_mixed(km, t, d, at);
+        return;
+    }
+    double *const sums = rest_by_cluster(t, km->k), *const squares = sums + km->k;
+    double sum = 0.0, square = 0.0;
+    for (; near; near &= near - 1) {
+        const int j = lowest_bit(near);
+        if (stratum[j] == own)
+            continue;
+        const double weight = km->mixed_weights ? km->mixed_weights[at + j] : 1.0;
+        const int32_t l = km->mixed_nearest[at + j];
+        double o;
+        const double u = gains_of(d[j], km->mixed_d1[at + j], km->mixed_d2[at + j], weight, &o);
+        sum += u;
+        square += u * u;
+        sums[l] += o;
+        squares[l] += o * (2.0 * u + o);
+    }
+    t->rest[0] += sum;
+    t->rest[1] += square;
+}
+
+double pb_swap_limit(const pb_kmedoids *km, int64_t half, int32_t cluster)
+{
+    const int64_t first = half * (PB_TILE / 2);
+    const double *const between = km->between + cluster * km->k;
+    double least = INFINITY;
+    for (int64_t i = first; i < first + PB_TILE / 2; i++)
+        least = smaller(least, between[km->mixed_nearest[i]] - km->mixed_reach[i]);
+    return least;
 }
 
 /* Squared standard error of an estimated total, from n of `size` values. */
@@ -159,14 +252,18 @@ pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *t)
     const double least = km->tolerance * km->loss;
     estimate(km, t, gains, errors);
     int64_t best = 0, top = 0;
+    double most = gains[0], upper = gains[0] + Z_DROP * errors[0];
     for (int64_t l = 1; l < km->k; l++) {
-        best = gains[l] > gains[best] ? l : best;
-        top = gains[l] + Z_DROP * errors[l] > gains[top] + Z_DROP * errors[top] ? l : top;
+        const double bound = gains[l] + Z_DROP * errors[l];
+        best = gains[l] > most ? l : best;
+        most = larger(most, gains[l]);
+        top = bound > upper ? l : top;
+        upper = larger(upper, bound);
     }
-    t->gain = gains[best];
+    t->gain = most;
     if (t->gain > larger(least, Z_ASK * errors[best]))
         return PB_SWAP_ASK;
-    if (gains[top] + Z_DROP * errors[top] <= least)
+    if (upper <= least)
         return PB_SWAP_DROP;
     const int64_t size = km->sizes[t->stratum];
     const int is_mixed_left = t->n_mixed < km->n_mixed;
@@ -181,27 +278,48 @@ pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *t)
     return PB_SWAP_MIXED;
 }
 
+int64_t pb_swap_references(const pb_tile *tile, unsigned halves)
+{
+    const int64_t half = PB_TILE / 2, first = minimum(half, tile->n);
+    return (halves & 1 ? first : 0) + (halves & 2 ? tile->n - first : 0);
+}
+
+/* Reads the next tile of a trial, of the stratum or of the mixed sample, and adds it. */
+static pb_status read_next(const pb_kmedoids *km, pb_swap_trial *t, int is_own, pb_tile *scratch,
+                           double *d)
+{
+    const int64_t at = is_own ? km->starts[t->stratum] + t->own_tiles : t->mixed_tiles;
+    const pb_tile *const tile = (is_own ? km->tiles : km->mixed_tiles) + at;
+    const double *const most = (is_own ? km->d2 : km->mixed_d2) + at * PB_TILE;
+    unsigned char halves = 3;
+    uint64_t near;
+    for (int h = 0; h < 2 && !is_own && km->between; h++)
+        if (t->length < pb_swap_limit(km, 2 * at + h, t->cluster))
+            halves &= (unsigned char)~(1u << h);
+    const pb_status status = read_near(km, tile, &t->row, 1, &halves, most, scratch, d, &near);
+    if (status != PB_OK)
+        return status;
+    t->n_read += pb_swap_references(tile, halves);
+    if (is_own)
+        pb_swap_add_own(km, t, d, near);
+    else
+        pb_swap_add_mixed(km, t, d, near);
+    return PB_OK;
+}
+
 pb_status pb_swap_try(const pb_kmedoids *km, pb_swap_trial *t, int64_t i, pb_tile *scratch,
                       double *d, pb_swap_decision *decision)
 {
     *decision = pb_swap_begin(km, t, i);
     while (*decision == PB_SWAP_OWN || *decision == PB_SWAP_MIXED) {
-        while (t->own_tiles < tiles_of(t->n_own)) {
-            const pb_tile *const tile = km->tiles + km->starts[t->stratum] + t->own_tiles;
-            const pb_status status = read_rows(km, tile, &t->row, 1, scratch, d);
-            if (status != PB_OK)
-                return status;
-            pb_swap_add_own(km, t, d);
-        }
-        while (t->mixed_tiles < tiles_of(t->n_mixed)) {
-            const pb_tile *const tile = km->mixed_tiles + t->mixed_tiles;
-            const pb_status status = read_rows(km, tile, &t->row, 1, scratch, d);
-            if (status != PB_OK)
-                return status;
-            pb_swap_add_mixed(km, t, d);
-        }
+        pb_status status = PB_OK;
+        while (t->own_tiles < tiles_of(t->n_own) && status == PB_OK)
+            status = read_next(km, t, 1, scratch, d);
+        while (t->mixed_tiles < tiles_of(t->n_mixed) && status == PB_OK)
+            status = read_next(km, t, 0, scratch, d);
+        if (status != PB_OK)
+            return status;
         *decision = pb_swap_decide(km, t);
     }
-    t->n_read = *decision == PB_SWAP_PASS ? 0 : t->n_own + t->n_mixed;
     return PB_OK;
 }

@@ -13,8 +13,9 @@ from libc.stdint cimport int32_t, int64_t
 from pybandit._shared._csrc cimport PB_OK, pb_status
 from pybandit._shared.worker cimport Stop
 from pybandit.cluster._csrc cimport (
-    PB_SWAP_ASK, PB_SWAP_DROP, PB_TILE, pb_kmedoids, pb_kmedoids_arrange, pb_kmedoids_fill,
-    pb_kmedoids_nearest, pb_kmedoids_sum, pb_kmedoids_tiles, pb_swap_begin,
+    PB_SWAP_ASK, PB_SWAP_DROP, PB_SWAP_MOST, PB_TILE, pb_kmedoids, pb_kmedoids_apart,
+    pb_kmedoids_arrange, pb_kmedoids_bound, pb_kmedoids_fill, pb_kmedoids_nearest,
+    pb_kmedoids_sum, pb_kmedoids_surround, pb_kmedoids_tiles, pb_swap_begin,
     pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_measure_many,
     pb_swap_try_many, pb_swap_update, pb_tile_fill,
 )
@@ -28,7 +29,7 @@ cdef enum:
     FEWEST = 16              # candidates estimated at once after a swap
     MOST = 1024              # and at most
     TASK = 256               # candidates per task of a thread
-    TOGETHER = 16            # candidates verified at once, at most
+    TOGETHER = PB_SWAP_MOST  # candidates verified at once, at most
     POLISHED = 10            # candidates per cluster in a round of polishing
 
 
@@ -76,6 +77,10 @@ cdef class Stage:
         self.km.medoids = self._integers("medoids", np.array(medoids))
         self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
         self._allocate()
+        if self.distances.is_metric():
+            self.km.between = self._doubles("between", self.km.k * self.km.k, 0.0)
+            self.km.pivots = self._integers("pivots", medoids)
+            pb_kmedoids_bound(&self.km)
         self._arrange(order, weights)
         pb_kmedoids_sum(&self.km)
 
@@ -107,6 +112,8 @@ cdef class Stage:
         self.km.mixed_nearest = self._clusters("mixed_nearest", n_mixed)
         self.km.mixed_stratum = self._clusters("mixed_stratum", n_mixed)
         self.km.mixed_rows = self._integers("mixed_rows", np.zeros(n_mixed, dtype=np.int64))
+        self.km.mixed_slots = self._integers("mixed_slots", np.zeros(n_mixed, dtype=np.int64))
+        self.km.mixed_reach = self._doubles("mixed_reach", n_mixed, 0.0)
         self.km.mixed_tiles = make_tiles(self.distances, self.arrays, "mixed_tiles",
                                          n_mixed // PB_TILE, self.distances.holds_rows())
 
@@ -114,6 +121,7 @@ cdef class Stage:
         """Find the nearest medoids, and sort the points into tiles of their clusters."""
         cdef int64_t n_slots
         cdef int32_t[::1] nearest
+        cdef int64_t[::1] workspace = np.empty(2 * self.km.k, dtype=np.int64)
         n = order.shape[0]
         found = {"d1": np.empty(n), "d2": np.empty(n), "nearest": np.empty(n, dtype=np.int32),
                  "second": np.empty(n, dtype=np.int32)}
@@ -127,7 +135,7 @@ cdef class Stage:
         self.km.tiles = make_tiles(self.distances, self.arrays, "tiles", self.km.n_tiles,
                                    self.distances.holds_rows())
         self.km.rows = self._integers("rows", np.zeros(n_slots, dtype=np.int64))
-        pb_kmedoids_arrange(&self.km, &order[0], &nearest[0])
+        pb_kmedoids_arrange(&self.km, &order[0], &nearest[0], &workspace[0])
         slots = np.asarray(self.arrays["slots"])
 
         def put(name):
@@ -146,7 +154,11 @@ cdef class Stage:
             self.km.mixed_weights = self._doubles("mixed_weights", padded(self.km.n_mixed), 0.0)
             np.asarray(self.arrays["weights"])[slots] = weights[np.asarray(order)]
         self.km.measured = self._doubles("measured", n_slots, 0.0)
-        self.parts = np.empty((parts_of(self.km.n_tiles, PART), self.km.k + 1))
+        self.parts = np.empty((parts_of(self.km.n_tiles, PART), self.km.k + 2))
+        if self.km.between != NULL:
+            self.km.radius = self._doubles("radius", self.km.n_tiles, 0.0)
+            self.km.reach = self._doubles("reach", self.km.n_tiles, 0.0)
+            pb_kmedoids_surround(&self.km)
         self._in_parts(self._fill_tiles, self.km.n_tiles)
         pb_kmedoids_fill(&self.km, self.km.mixed_tiles, 0, padded(self.km.n_mixed) // PB_TILE)
 
@@ -224,7 +236,7 @@ cdef class Stage:
                                                     (self.first + start + at) % self.km.n)
             status = pb_swap_try_many(&self.km, space.trials, space.decisions, count,
                                       &space.by_row[0], &space.tile, &space.group[0],
-                                      &space.rows[0], &space.out[0])
+                                      &space.rows[0], &space.limits[0], &space.out[0])
         if status != PB_OK:
             self.distances.raise_failure(status, &space.rows[0], count, &space.tile,
                                          &space.out[0])
@@ -234,12 +246,26 @@ cdef class Stage:
             self.counts[start + at] = space.trials[at].n_read
         self.idle_together.append(space)
 
-    def _measure(self, int64_t row, int64_t first, int64_t last):
+    cdef _apart(self, const int64_t[::1] rows):
+        """Return the lengths from rows to the pivots, or None if there are no bounds."""
+        cdef double[:, ::1] apart
+        cdef int64_t i
+        if self.km.between == NULL:
+            return None
+        apart = np.empty((rows.shape[0], self.km.k))
+        with nogil:
+            for i in range(rows.shape[0]):
+                pb_kmedoids_apart(&self.km, rows[i], &apart[i, 0])
+        return apart
+
+    def _measure(self, int64_t row, double[:, ::1] apart, int64_t first, int64_t last):
         """Measure the distances from a row to a part of the points, for its exact gain."""
         cdef Workspace space = self._workspace()
+        cdef const double *lengths = NULL if apart is None else &apart[0, 0]
         cdef pb_status status
         with nogil:
-            status = pb_swap_measure(&self.km, row, first, last, &space.tile, &space.out[0],
+            status = pb_swap_measure(&self.km, row, lengths, first, last, &space.tile,
+                                     &space.out[0],
                                      &self.parts[first // PART, 0])
         if status != PB_OK:
             self.distances.raise_failure(status, &row, 1, &space.tile, &space.out[0])
@@ -261,9 +287,10 @@ cdef class Stage:
         cdef int64_t slot = self.km.slots[i], cluster
         cdef int64_t row = self.km.rows[slot]
         cdef double gain
-        self._in_parts(functools.partial(self._measure, row), self.km.n_tiles)
-        self.n_distances += self.km.n
+        apart = self._apart(np.array([row]))
+        self._in_parts(functools.partial(self._measure, row, apart), self.km.n_tiles)
         gain = pb_swap_gain(&self.km, &self.parts[0, 0], self.parts.shape[0], &cluster)
+        self.n_distances += <int64_t>self.parts[0, self.km.k + 1]
         if not pb_swap_is_gain(&self.km, gain):
             return False
         pb_swap_make(&self.km, row, cluster)
@@ -309,39 +336,44 @@ cdef class Stage:
                 ahead = ahead[:self.together]
                 places = [(self.first + i) % self.km.n for i in ahead]
                 exact.update(zip(ahead, self._largest_gains(places), strict=True))
-            if not pb_swap_is_gain(&self.km, exact[at]):
-                self.n_distances += self.km.n
+            gain, n_measured = exact[at]
+            if not pb_swap_is_gain(&self.km, gain):
+                self.n_distances += n_measured
                 return False
         self.together = min(2 * self.together, <int64_t>TOGETHER)
         return self._verify((self.first + at) % self.km.n)
 
-    def _measure_gains(self, rows, double[:, :, ::1] parts, int64_t first, int64_t last):
+    def _measure_gains(self, rows, double[:, ::1] apart, double[:, :, ::1] parts, int64_t first,
+                       int64_t last):
         """Measure a part of the exact gains of several rows, without a swap."""
         cdef Workspace space = self._workspace()
+        cdef const double *lengths = NULL if apart is None else &apart[0, 0]
         cdef const int64_t[::1] of = rows
         cdef int64_t n = of.shape[0]
         cdef pb_status status
         with nogil:
-            status = pb_swap_measure_many(&self.km, &of[0], n, first, last, &space.tile,
-                                          &space.out[0], &parts[first // PART, 0, 0])
+            status = pb_swap_measure_many(&self.km, &of[0], lengths, n, first, last,
+                                          &space.tile, &space.out[0],
+                                          &parts[first // PART, 0, 0])
         if status != PB_OK:
             self.distances.raise_failure(status, &of[0], n, &space.tile, &space.out[0])
         self.idle.append(space)
 
     def _largest_gains(self, positions):
-        """Return the largest exact gain of each of several points."""
+        """Return the largest exact gain of each of several points, and the distances measured."""
         cdef double[:, ::1] own
         cdef int64_t cluster
         rows = np.asarray(self.arrays["rows"])[np.asarray(self.arrays["slots"])[positions]]
         order = np.argsort(rows)
-        parts = np.empty((self.parts.shape[0], rows.size, self.km.k + 1))
-        self._in_parts(functools.partial(self._measure_gains, rows[order], parts),
-                       self.km.n_tiles)
-        gains = np.empty(rows.size)
+        parts = np.empty((self.parts.shape[0], rows.size, self.km.k + 2))
+        self._in_parts(functools.partial(self._measure_gains, rows[order],
+                                         self._apart(rows[order]), parts), self.km.n_tiles)
+        found = [None] * rows.size
         for at in range(rows.size):
             own = np.ascontiguousarray(parts[:, at])
-            gains[order[at]] = pb_swap_gain(&self.km, &own[0, 0], own.shape[0], &cluster)
-        return gains
+            gain = pb_swap_gain(&self.km, &own[0, 0], own.shape[0], &cluster)
+            found[order[at]] = gain, int(own[0, self.km.k + 1])
+        return found
 
     def polish(self, int rounds=4):
         """Verify the candidates whose estimated gains were largest, until a round has no swap."""
@@ -364,14 +396,14 @@ cdef class Stage:
             PyErr_CheckSignals()
             block = tried[done:done + TOGETHER]
             gains = self._largest_gains(block)
-            for at in range(block.size):
-                i, done = block[at], done + 1
+            for i, (gain, n_measured) in zip(block, gains, strict=True):
+                done += 1
                 if not self.km.d1[self.km.slots[i]] > 0.0:
                     continue
-                if pb_swap_is_gain(&self.km, gains[at]):
+                if pb_swap_is_gain(&self.km, gain):
                     made += self._verify(i)
                     break
-                self.n_distances += self.km.n
+                self.n_distances += n_measured
         return made
 
     @property

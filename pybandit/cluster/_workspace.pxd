@@ -16,5 +16,5 @@ cdef class Together:
     cdef pb_swap_decision *decisions
     cdef pb_tile tile
     cdef unsigned char[::1] records
-    cdef double[::1] memory, columns, out
+    cdef double[::1] memory, columns, limits, out
     cdef int64_t[::1] by_row, group, rows, found

@@ -33,6 +33,7 @@ cdef class Together:
         self.memory, self.out = np.empty(6 * k * n), np.zeros(n * PB_TILE)
         self.columns = np.empty(pb_tile_memory(&distances.points, n))
         self.tile.memory = &self.columns[0]
+        self.limits = np.empty(2 * k)
         self.group = np.zeros(3 * n, dtype=np.int64)
         self.rows, self.found = np.zeros((2, n), dtype=np.int64)
         for i in range(n):

@@ -23,21 +23,35 @@ typedef struct {
     int64_t row, stratum;
     int32_t cluster;                 /* cluster of the candidate at present */
     double own_square;               /* square of the candidate's own gain, which is known */
+    double length;                   /* from its medoid, for bounds */
     int64_t n_own, n_mixed;          /* points to read of the stratum and the mixed sample */
     int64_t own_tiles, mixed_tiles;  /* tiles read so far */
     int64_t n_rest;                  /* points read of the mixed sample outside the stratum */
     double own[2], paired[2], rest[2];  /* sums and sums of squares */
     double *memory;
     double gain;                     /* largest estimated gain at the last look */
-    int64_t n_read;                  /* distances measured until the decision */
+    int64_t n_read;                  /* distances measured so far */
 } pb_swap_trial;
 
 /* Starts the estimate for the point at position i of the random order. O(k). */
 pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *trial, int64_t i);
 
-/* Add the next tile of the stratum or of the mixed sample; d has PB_TILE distances. */
-void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *trial, const double *d);
-void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *trial, const double *d);
+/*
+ * Add the next tile of the stratum or of the mixed sample, from pb_tile_read_near with most = d2 of
+ * the tile: references that are not near gain nothing.
+ */
+void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *trial, const double *d, uint64_t near);
+void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *trial, const double *d,
+                       uint64_t near);
+
+/*
+ * Returns a bound for half a tile of the mixed sample, of PB_TILE / 2 references: none of them
+ * gains from candidates of the cluster whose `length` is below it. Needs `between`.
+ */
+double pb_swap_limit(const pb_kmedoids *km, int64_t half, int32_t cluster);
+
+/* Returns the number of references in these halves of a tile; see pb_tile_read_near. */
+int64_t pb_swap_references(const pb_tile *tile, unsigned halves);
 
 /* Decides from the tiles read so far; for OWN and MIXED, n_own or n_mixed is larger. O(k). */
 pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *trial);
