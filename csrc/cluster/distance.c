@@ -14,6 +14,18 @@
 
 /* If more references of a tile are near, all distances are finished, in vectors. */
 enum { FEW_NEAR = 20, HALF = PB_TILE / 2 };
+enum { AHEAD = 8 };  /* rows that are requested from memory before they are copied */
+
+ALWAYS_INLINE void prefetch(const char *from, int64_t size)
+{
+#if defined(__GNUC__)
+    for (int64_t at = 0; at < size && at < 4096; at += 64)
+        __builtin_prefetch(from + at);
+#else
+    (void)from, (void)size;
+#endif
+}
+#define PREFETCH(from, size) prefetch((const char *)(from), size)
 
 ALWAYS_INLINE double term(pb_metric metric, double t)
 {

@@ -29,10 +29,53 @@ enum { FIRST_OWN = PB_TILE };  /* points of the stratum read before the first de
 
 static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
 
-/* Parts of the memory of a trial, k entries each. */
-static double *own_by_cluster(const pb_swap_trial *t) { return t->memory; }
-static double *rest_by_cluster(const pb_swap_trial *t, int64_t k) { return t->memory + 2 * k; }
-static double *workspace(const pb_swap_trial *t, int64_t k) { return t->memory + 4 * k; }
+/* Places in the sums of a cluster: o_j, and (u_j + o_j)^2 - u_j^2, of both samples. */
+enum { OWN = 0, REST = 2, SUMS = 4 };
+
+/* Returns the sums of a cluster. Few clusters have references near a candidate. */
+ALWAYS_INLINE double *sums_of(const pb_kmedoids *km, pb_swap_trial *t, int32_t l)
+{
+    double *const sums = t->memory + SUMS * l;
+    if (!t->touched[km->k + l]) {
+        t->touched[km->k + l] = 1;
+        t->touched[t->n_touched++] = l;
+        for (int m = 0; m < SUMS; m++)
+            sums[m] = 0.0;
+    }
+    return sums;
+}
+
+/* Adds the gain o in addition to u, of a reference of cluster l. */
+ALWAYS_INLINE void add_to(const pb_kmedoids *km, pb_swap_trial *t, int sample, int32_t l, double u,
+                          double o)
+{
+    double *const sums = sums_of(km, t, l) + sample;
+    sums[0] += o;
+    sums[1] += o * (2.0 * u + o);
+}
+
+ALWAYS_INLINE void add_by_cluster(const pb_kmedoids *km, pb_swap_trial *t, int sample,
+                                  const double *u, const double *o, const int32_t *nearest)
+{
+    int lanes[PB_TILE];
+    const int n = find_lanes(o, lanes);
+    for (int i = 0; i < n; i++)
+        add_to(km, t, sample, nearest[lanes[i]], u[lanes[i]], o[lanes[i]]);
+}
+
+/* Returns the stratum of a slot. */
+static int64_t stratum_of(const pb_kmedoids *km, int64_t slot)
+{
+    int64_t low = 0, high = km->k;  /* the first slot of `low` is at most this one */
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (km->starts[middle] * PB_TILE <= slot)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t i)
 {
@@ -42,8 +85,7 @@ pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t 
         return PB_SWAP_PASS;
     t->row = km->rows[slot];
     t->cluster = km->nearest[slot];
-    for (t->stratum = 0; km->starts[t->stratum + 1] * PB_TILE <= slot;)
-        t->stratum++;
+    t->stratum = stratum_of(km, slot);
     const double own_gain = km->d1[slot] * (km->weights ? km->weights[slot] : 1.0);
     t->own_square = own_gain * own_gain;
     t->length = enlarged(&km->distances, length_of(km->distances.metric, km->d1[slot]));
@@ -52,8 +94,8 @@ pb_swap_decision pb_swap_begin(const pb_kmedoids *km, pb_swap_trial *t, int64_t 
     t->own_tiles = t->mixed_tiles = t->n_rest = 0;
     for (int m = 0; m < 2; m++)
         t->own[m] = t->paired[m] = t->rest[m] = 0.0;
-    for (int64_t l = 0; l < 4 * km->k; l++)
-        t->memory[l] = 0.0;
+    for (; t->n_touched; t->n_touched--)
+        t->touched[km->k + t->touched[t->n_touched - 1]] = 0;
     return PB_SWAP_OWN;
 }
 
@@ -75,8 +117,7 @@ ALWAYS_INLINE void add_all_own(const pb_kmedoids *km, pb_swap_trial *t, const do
     }
     add_moments(u, t->own);
     add_moments(paired, t->paired);
-    double *const sums = own_by_cluster(t);
-    add_by_cluster(u, o, nearest, sums, sums + km->k);
+    add_by_cluster(km, t, OWN, u, o, nearest);
 }
 
 /* Adds the costs of the candidate's cluster in a tile, as of references that gain nothing. */
@@ -101,7 +142,6 @@ WIDE void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *t, const double 
         add_all_own(km, t, d, slot);
         return;
     }
-    double *const sums = own_by_cluster(t), *const squares = sums + km->k;
     double own[2] = {0.0, 0.0}, paired[2] = {0.0, 0.0};
     add_costs(km, t, slot);
     for (; near; near &= near - 1) {
@@ -120,8 +160,8 @@ WIDE void pb_swap_add_own(const pb_kmedoids *km, pb_swap_trial *t, const double 
         } else {
             paired[0] += u;
             paired[1] += u * u;
-            sums[l] += o;
-            squares[l] += o * (2.0 * u + o);
+            if (o > 0.0)
+                add_to(km, t, OWN, l, u, o);
         }
     }
     for (int m = 0; m < 2; m++) {
@@ -144,8 +184,7 @@ ALWAYS_INLINE void add_all_mixed(const pb_kmedoids *km, pb_swap_trial *t, const 
         o[j] *= other;
     }
     add_moments(u, t->rest);
-    double *const sums = rest_by_cluster(t, km->k);
-    add_by_cluster(u, o, km->mixed_nearest + at, sums, sums + km->k);
+    add_by_cluster(km, t, REST, u, o, km->mixed_nearest + at);
 }
 
 WIDE void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *t, const double *d,
@@ -162,20 +201,18 @@ WIDE void pb_swap_add_mixed(const pb_kmedoids *km, pb_swap_trial *t, const doubl
         add_all_mixed(km, t, d, at);
         return;
     }
-    double *const sums = rest_by_cluster(t, km->k), *const squares = sums + km->k;
     double sum = 0.0, square = 0.0;
     for (; near; near &= near - 1) {
         const int j = lowest_bit(near);
         if (stratum[j] == own)
             continue;
         const double weight = km->mixed_weights ? km->mixed_weights[at + j] : 1.0;
-        const int32_t l = km->mixed_nearest[at + j];
         double o;
         const double u = gains_of(d[j], km->mixed_d1[at + j], km->mixed_d2[at + j], weight, &o);
         sum += u;
         square += u * u;
-        sums[l] += o;
-        squares[l] += o * (2.0 * u + o);
+        if (o > 0.0)
+            add_to(km, t, REST, km->mixed_nearest[at + j], u, o);
     }
     t->rest[0] += sum;
     t->rest[1] += square;
@@ -198,77 +235,102 @@ ALWAYS_INLINE double variance_of(double sum, double square, double n, double siz
     return size / n * (size / n) * (spread > 0.0 ? spread : 0.0) * (1.0 - n / size);
 }
 
-/* Writes the estimated gain G_l and its standard error of each cluster. */
-WIDE static void estimate(const pb_kmedoids *km, const pb_swap_trial *t, double *gains,
-                          double *errors)
+/* Writes the sum and the sum of squares of a sample for cluster l. */
+ALWAYS_INLINE void sums_for(const pb_kmedoids *km, const pb_swap_trial *t, int sample, int64_t l,
+                            double *sum, double *square)
 {
-    const int64_t k = km->k;
-    const double *const own = own_by_cluster(t), *const rest = rest_by_cluster(t, k);
-    const double n_own = (double)t->n_own, size = (double)km->sizes[t->stratum];
-    const double n_rest = (double)t->n_rest, others = (double)km->n - size;
-    const double per_own = size / n_own, per_rest = t->n_rest ? others / n_rest : 0.0;
-    for (int64_t l = 0; l < k; l++) {
-        gains[l] = per_own * (t->own[0] + own[l]) - km->removal[l];
-        errors[l] = variance_of(t->own[0] + own[l], t->own[1] + t->own_square + own[k + l], n_own,
-                                size);
-    }
-    const int64_t same = t->cluster;
-    gains[same] = per_own * t->paired[0] - km->removal[same] +
-                  km->removal_in[t->stratum * k + same];
-    errors[same] = variance_of(t->paired[0], t->paired[1] + t->own_square, n_own, size);
-    if (t->n_rest)
-        for (int64_t l = 0; l < k; l++) {
-            gains[l] += per_rest * (t->rest[0] + rest[l]);
-            errors[l] += variance_of(t->rest[0] + rest[l], t->rest[1] + rest[k + l], n_rest,
-                                     others);
-        }
-    for (int64_t l = 0; l < k; l++)
-        errors[l] = sqrt(errors[l]);
+    const double *const all = sample == REST      ? t->rest
+                              : l == t->cluster   ? t->paired
+                                                  : t->own;
+    const int is_touched = t->touched[km->k + l] && !(sample == OWN && l == t->cluster);
+    const double *const by_cluster = t->memory + SUMS * l + sample;
+    *sum = is_touched ? all[0] + by_cluster[0] : all[0];
+    *square = is_touched ? all[1] + by_cluster[1] : all[1];
+    *square += sample == OWN ? t->own_square : 0.0;
 }
 
-/* Returns the share of cluster l in the variance, per point read of the stratum. */
-static double own_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
+/* Returns the share of the stratum in the variance of the gain for cluster l. */
+ALWAYS_INLINE double own_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
 {
-    const double *const own = own_by_cluster(t);
-    const double n = (double)t->n_own, size = (double)km->sizes[t->stratum];
-    const double sum = l == t->cluster ? t->paired[0] : t->own[0] + own[l];
-    const double square = l == t->cluster ? t->paired[1] : t->own[1] + own[km->k + l];
-    return variance_of(sum, square + t->own_square, n, size) / n;
+    double sum, square;
+    sums_for(km, t, OWN, l, &sum, &square);
+    return variance_of(sum, square, (double)t->n_own, (double)km->sizes[t->stratum]);
 }
 
-static double rest_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
+ALWAYS_INLINE double rest_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
 {
-    const double *const rest = rest_by_cluster(t, km->k);
-    const double others = (double)(km->n - km->sizes[t->stratum]);
+    double sum, square;
     if (!t->n_rest)
         return 0.0;
-    return variance_of(t->rest[0] + rest[l], t->rest[1] + rest[km->k + l], (double)t->n_rest,
-                       others) / (double)t->n_mixed;
+    sums_for(km, t, REST, l, &sum, &square);
+    return variance_of(sum, square, (double)t->n_rest,
+                       (double)(km->n - km->sizes[t->stratum]));
+}
+
+double pb_swap_estimate(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l, double *error)
+{
+    const double size = (double)km->sizes[t->stratum], others = (double)km->n - size;
+    double sum, square;
+    sums_for(km, t, OWN, l, &sum, &square);
+    double gain = size / (double)t->n_own * sum - km->removal[l];
+    if (l == t->cluster)
+        gain += km->removal_in[t->stratum * km->k + l];
+    if (t->n_rest) {
+        sums_for(km, t, REST, l, &sum, &square);
+        gain += others / (double)t->n_rest * sum;
+    }
+    *error = sqrt(own_variance(km, t, l) + rest_variance(km, t, l));
+    return gain;
+}
+
+/* Largest estimates among the clusters compared so far. */
+typedef struct {
+    double gain, error, upper;
+    int64_t top;
+} largest;
+
+ALWAYS_INLINE void compare(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l,
+                           largest *found)
+{
+    double error;
+    const double gain = pb_swap_estimate(km, t, l, &error), upper = gain + Z_DROP * error;
+    if (gain > found->gain) {
+        found->gain = gain;
+        found->error = error;
+    }
+    if (upper > found->upper) {
+        found->upper = upper;
+        found->top = l;
+    }
 }
 
 pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *t)
 {
-    double *const gains = workspace(t, km->k), *const errors = gains + km->k;
     const double least = km->tolerance * km->loss;
-    estimate(km, t, gains, errors);
-    int64_t best = 0, top = 0;
-    double most = gains[0], upper = gains[0] + Z_DROP * errors[0];
-    for (int64_t l = 1; l < km->k; l++) {
-        const double bound = gains[l] + Z_DROP * errors[l];
-        best = gains[l] > most ? l : best;
-        most = larger(most, gains[l]);
-        top = bound > upper ? l : top;
-        upper = larger(upper, bound);
+    largest found = {-INFINITY, 0.0, -INFINITY, t->cluster};
+    compare(km, t, t->cluster, &found);
+    for (int32_t i = 0; i < t->n_touched; i++)
+        if (t->touched[i] != t->cluster)
+            compare(km, t, t->touched[i], &found);
+    /* of the other clusters, whose sums are equal, the one that costs least */
+    for (int64_t i = 0; i < km->k; i++) {
+        const int64_t l = km->by_removal[i];
+        if (l == t->cluster || t->touched[km->k + l])
+            continue;
+        compare(km, t, l, &found);
+        break;
     }
-    t->gain = most;
-    if (t->gain > larger(least, Z_ASK * errors[best]))
+    t->gain = found.gain;
+    if (t->gain > larger(least, Z_ASK * found.error))
         return PB_SWAP_ASK;
-    if (upper <= least)
+    if (found.upper <= least)
         return PB_SWAP_DROP;
+    const int64_t top = found.top;
     const int64_t size = km->sizes[t->stratum];
     const int is_mixed_left = t->n_mixed < km->n_mixed;
     if (t->n_own < size &&
-        (!is_mixed_left || own_variance(km, t, top) >= rest_variance(km, t, top))) {
+        (!is_mixed_left || own_variance(km, t, top) / (double)t->n_own >=
+                               rest_variance(km, t, top) / (double)t->n_mixed)) {
         t->n_own = minimum(2 * t->n_own, size);
         return PB_SWAP_OWN;
     }

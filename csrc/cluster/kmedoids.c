@@ -173,6 +173,18 @@ pb_status pb_kmedoids_nearest(const pb_kmedoids *km, const pb_tile *tile, int64_
     return status;
 }
 
+/* The order changes little from swap to swap. */
+static void sort_by_removal(pb_kmedoids *km)
+{
+    for (int64_t i = 1; i < km->k; i++) {
+        const int64_t l = km->by_removal[i];
+        int64_t at = i;
+        for (; at > 0 && km->removal[km->by_removal[at - 1]] > km->removal[l]; at--)
+            km->by_removal[at] = km->by_removal[at - 1];
+        km->by_removal[at] = l;
+    }
+}
+
 static void copy_mixed(pb_kmedoids *km)
 {
     for (int64_t i = 0; i < tiles_of(km->n_mixed) * PB_TILE; i++) {
@@ -220,7 +232,9 @@ void pb_kmedoids_sum(pb_kmedoids *km)
         for (int64_t s = 0; s < k; s++)
             km->removal[l] += km->removal_in[s * k + l];
     }
+    sort_by_removal(km);
     copy_mixed(km);
+    km->version++;
     if (km->between)
         find_reach(km);
 }

@@ -83,20 +83,4 @@ ALWAYS_INLINE int find_lanes(const double *o, int *lanes)
     return n;
 }
 
-/*
- * Adds o_j to sums[l] and (u_j + o_j)^2 - u_j^2 to squares[l], where l is the nearest cluster of
- * reference j.
- */
-ALWAYS_INLINE void add_by_cluster(const double *u, const double *o, const int32_t *nearest,
-                                  double *sums, double *squares)
-{
-    int lanes[PB_TILE];
-    const int n = find_lanes(o, lanes);
-    for (int i = 0; i < n; i++) {
-        const int j = lanes[i];
-        sums[nearest[j]] += o[j];
-        squares[nearest[j]] += o[j] * (2.0 * u[j] + o[j]);
-    }
-}
-
 #endif

@@ -24,6 +24,9 @@ static void NAMED(fill)(const pb_tile *tile, const pb_distances *d, const REAL *
         const int64_t j = tile->references[r < tile->n ? r : tile->n - 1];
         REAL *const at = NAMED(lane)(tile, r, n_columns);
         if (!d->starts) {
+            if (r + AHEAD < tile->n)  /* rows are far apart in memory */
+                PREFETCH(rows + tile->references[r + AHEAD] * n_columns,
+                         n_columns * (int64_t)sizeof(REAL));
             for (int64_t c = 0; c < n_columns; c++)
                 at[c * NAMED(GROUP)] = rows[j * n_columns + c];
             continue;

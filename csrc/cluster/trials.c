@@ -43,7 +43,8 @@ typedef struct {
     pb_swap_decision *decisions;
     open_trials open;
     int64_t *rows;
-    double *limits, *out;
+    pb_swap_limits *limits;
+    double *out;
 } trial_set;
 
 static void open_all(open_trials *open, const pb_kmedoids *km, const pb_swap_trial *trials,
@@ -100,21 +101,31 @@ static pb_swap_decision add(const pb_kmedoids *km, pb_swap_trial *t, pb_swap_dec
     return pb_swap_decide(km, t);
 }
 
-/*
- * Returns the halves of a tile of the mixed sample that a candidate may gain from. `limits` has
- * those of both halves for each cluster, NaN if they are unknown.
- */
+/* Returns the halves of a tile of the mixed sample that a candidate may gain from. */
 static unsigned char find_halves(const pb_kmedoids *km, int64_t mixed_tile, const pb_swap_trial *t,
-                                 double *limits)
+                                 pb_swap_limits *limits)
 {
     unsigned char halves = 0;
-    for (int h = 0; h < 2; h++) {
-        double *const limit = limits + 2 * t->cluster + h;
+    for (int64_t half = 0; half < 2; half++) {
+        const int64_t at = 2 * mixed_tile + half;
+        double own = NAN, *limit = &own;
+        if (mixed_tile < PB_SWAP_LIMITS)
+            limit = limits->values + at * km->k + t->cluster;
         if (isnan(*limit))
-            *limit = pb_swap_limit(km, 2 * mixed_tile + h, t->cluster);
-        halves |= (unsigned char)(t->length < *limit ? 0 : 1 << h);
+            *limit = pb_swap_limit(km, at, t->cluster);
+        halves |= (unsigned char)(t->length < *limit ? 0 : 1 << half);
     }
     return halves;
+}
+
+/* Forgets the limits of another state of the stage. */
+static void renew(const pb_kmedoids *km, pb_swap_limits *limits)
+{
+    if (limits->version == km->version)
+        return;
+    limits->version = km->version;
+    for (int64_t i = 0; i < 2 * PB_SWAP_LIMITS * km->k; i++)
+        limits->values[i] = NAN;
 }
 
 /* Measures a part of a group, and adds the distances to its estimates. */
@@ -159,8 +170,6 @@ static pb_status read_group(const pb_kmedoids *km, const trial_set *set, const i
         scratch->memory = memory;
         pb_tile_fill(scratch, &km->distances);
     }
-    for (int64_t i = 0; i < 2 * km->k && number >= km->n_tiles; i++)
-        set->limits[i] = NAN;
     pb_status status = PB_OK;
     for (int64_t first = 0; first < size && status == PB_OK; first += most)
         status = read_part(km, set, group + first, minimum(most, size - first), number, scratch);
@@ -168,19 +177,54 @@ static pb_status read_group(const pb_kmedoids *km, const trial_set *set, const i
     return status;
 }
 
+/* Sorts candidates by the stratum whose first tile they need. `group` has n + k + 1 entries. */
+static void sort_by_tile(open_trials *open, const pb_kmedoids *km, const pb_swap_trial *trials,
+                         int64_t *group)
+{
+    int64_t *const next = group + open->n, *const sorted = group;
+    for (int64_t s = 0; s <= km->k; s++)
+        next[s] = 0;
+    for (int64_t at = 0; at < open->n; at++)
+        next[trials[open->candidates[at]].stratum + 1]++;
+    for (int64_t s = 0; s < km->k; s++)
+        next[s + 1] += next[s];
+    for (int64_t at = 0; at < open->n; at++)
+        sorted[next[trials[open->candidates[at]].stratum]++] = open->candidates[at];
+    for (int64_t at = 0; at < open->n; at++) {
+        open->candidates[at] = sorted[at];
+        open->tiles[at] = next_tile(km, trials + sorted[at]);
+    }
+}
+
+/* Measures the first tile of each stratum. */
+static pb_status read_strata(const pb_kmedoids *km, const trial_set *set, int64_t *group,
+                             pb_tile *scratch)
+{
+    pb_status status = PB_OK;
+    for (int64_t first = 0, size; first < set->open.n && status == PB_OK; first += size) {
+        const int64_t tile = set->open.tiles[first];
+        for (size = 0; first + size < set->open.n && set->open.tiles[first + size] == tile; size++)
+            group[size] = first + size;
+        status = read_group(km, set, group, size, scratch);
+    }
+    return status;
+}
+
 pb_status pb_swap_try_many(const pb_kmedoids *km, pb_swap_trial *trials,
                            pb_swap_decision *decisions, int64_t n, const int64_t *by_row,
-                           pb_tile *scratch, int64_t *group, int64_t *rows, double *limits,
-                           double *out)
+                           pb_tile *scratch, int64_t *group, int64_t *rows,
+                           pb_swap_limits *limits, double *out)
 {
-    trial_set set = {trials, decisions, {group + n, group + 2 * n, 0}, rows, limits, out};
+    trial_set set = {trials, decisions, {group + n + km->k + 1, group + 2 * n + km->k + 1, 0}, rows, limits, out};
+    renew(km, limits);
     open_all(&set.open, km, trials, decisions, n, by_row);
-    while (set.open.n) {
+    sort_by_tile(&set.open, km, trials, group);
+    pb_status status = read_strata(km, &set, group, scratch);
+    open_all(&set.open, km, trials, decisions, n, by_row);
+    while (set.open.n && status == PB_OK) {
         const int64_t size = find_group(&set.open, group);
-        const pb_status status = read_group(km, &set, group, size, scratch);
-        if (status != PB_OK)
-            return status;
+        status = read_group(km, &set, group, size, scratch);
         compact(&set.open);
     }
-    return PB_OK;
+    return status;
 }

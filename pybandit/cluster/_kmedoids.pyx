@@ -106,6 +106,7 @@ cdef class Stage:
         self.decisions = np.empty(MOST, dtype=np.int32)
         self.km.starts = self._integers("starts", np.zeros(k + 1, dtype=np.int64))
         self.km.removal = self._doubles("removal", k, 0.0)
+        self.km.by_removal = self._integers("by_removal", np.arange(k))
         self.km.removal_in = self._doubles("removal_in", k * k, 0.0)
         self.km.mixed_d1 = self._doubles("mixed_d1", n_mixed, 0.0)
         self.km.mixed_d2 = self._doubles("mixed_d2", n_mixed, 0.0)
@@ -236,7 +237,7 @@ cdef class Stage:
                                                     (self.first + start + at) % self.km.n)
             status = pb_swap_try_many(&self.km, space.trials, space.decisions, count,
                                       &space.by_row[0], &space.tile, &space.group[0],
-                                      &space.rows[0], &space.limits[0], &space.out[0])
+                                      &space.rows[0], &space.limits, &space.out[0])
         if status != PB_OK:
             self.distances.raise_failure(status, &space.rows[0], count, &space.tile,
                                          &space.out[0])

@@ -1,8 +1,8 @@
 """Memory for estimates of swaps of k-medoids."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
-from pybandit.cluster._csrc cimport pb_swap_decision, pb_swap_trial, pb_tile
+from pybandit.cluster._csrc cimport pb_swap_decision, pb_swap_limits, pb_swap_trial, pb_tile
 
 
 cdef class Workspace:
@@ -16,5 +16,7 @@ cdef class Together:
     cdef pb_swap_decision *decisions
     cdef pb_tile tile
     cdef unsigned char[::1] records
-    cdef double[::1] memory, columns, limits, out
+    cdef double[::1] memory, columns, known, out
+    cdef int32_t[::1] touched
+    cdef pb_swap_limits limits
     cdef int64_t[::1] by_row, group, rows, found

@@ -53,7 +53,9 @@ typedef struct {
     /* sums, by pb_kmedoids_sum */
     double *removal;       /* k: sum of w (d2 - d1) in each cluster, the cost of removing it */
     double *removal_in;    /* k * k: the part of stratum s in removal[l], at s * k + l */
+    int64_t *by_removal;   /* k: clusters by increasing cost of removing them */
     double loss;
+    int64_t version;       /* number of times that the sums were computed */
 
     /*
      * Bounds by the triangle inequality, of lengths: distances, or square roots of squared ones.
@@ -105,8 +107,8 @@ pb_status pb_kmedoids_nearest(const pb_kmedoids *km, const pb_tile *tile, int64_
                               double *out, double *d1, double *d2, int32_t *nearest,
                               int32_t *second);
 
-/* Computes removal, removal_in, loss, reach, and the mixed copies of d1, d2 and nearest.
-   O(n_tiles PB_TILE + k^2). */
+/* Computes removal, removal_in, by_removal, loss, reach, and the mixed copies of d1, d2 and nearest.
+   `by_removal` must be a permutation. O(n_tiles PB_TILE + k^2). */
 void pb_kmedoids_sum(pb_kmedoids *km);
 
 #ifdef __cplusplus
