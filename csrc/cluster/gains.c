@@ -228,96 +228,109 @@ double pb_swap_limit(const pb_kmedoids *km, int64_t half, int32_t cluster)
     return least;
 }
 
-/* Squared standard error of an estimated total, from n of `size` values. */
-ALWAYS_INLINE double variance_of(double sum, double square, double n, double size)
+/* A sample of n points among `size`: what its sums are multiplied by. */
+typedef struct {
+    double n, per_point, square, left;
+} scale;
+
+static scale scale_of(int64_t n, int64_t size)
 {
-    const double spread = square - sum * sum / n;
-    return size / n * (size / n) * (spread > 0.0 ? spread : 0.0) * (1.0 - n / size);
+    const double per_point = n ? (double)size / (double)n : 0.0;
+    return (scale){(double)n, per_point, per_point * per_point,
+                   n ? 1.0 - (double)n / (double)size : 0.0};
 }
 
-/* Writes the sum and the sum of squares of a sample for cluster l. */
-ALWAYS_INLINE void sums_for(const pb_kmedoids *km, const pb_swap_trial *t, int sample, int64_t l,
-                            double *sum, double *square)
+/* Squared standard error of an estimated total. */
+ALWAYS_INLINE double variance_of(const scale *s, double sum, double square)
 {
-    const double *const all = sample == REST      ? t->rest
-                              : l == t->cluster   ? t->paired
-                                                  : t->own;
-    const int is_touched = t->touched[km->k + l] && !(sample == OWN && l == t->cluster);
-    const double *const by_cluster = t->memory + SUMS * l + sample;
-    *sum = is_touched ? all[0] + by_cluster[0] : all[0];
-    *square = is_touched ? all[1] + by_cluster[1] : all[1];
-    *square += sample == OWN ? t->own_square : 0.0;
+    const double spread = square - sum * sum / s->n;
+    return s->square * (spread > 0.0 ? spread : 0.0) * s->left;
 }
 
-/* Returns the share of the stratum in the variance of the gain for cluster l. */
-ALWAYS_INLINE double own_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
+/* Both samples of a trial. */
+typedef struct {
+    scale own, rest;
+} scales;
+
+static scales scales_of(const pb_kmedoids *km, const pb_swap_trial *t)
 {
-    double sum, square;
-    sums_for(km, t, OWN, l, &sum, &square);
-    return variance_of(sum, square, (double)t->n_own, (double)km->sizes[t->stratum]);
+    const int64_t size = km->sizes[t->stratum];
+    return (scales){scale_of(t->n_own, size), scale_of(t->n_rest, km->n - size)};
 }
 
-ALWAYS_INLINE double rest_variance(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l)
+/* Estimated gain for one cluster, and the parts of the samples in its variance. */
+typedef struct {
+    double gain, own, rest;
+} gain_estimate;
+
+ALWAYS_INLINE gain_estimate estimate(const pb_kmedoids *km, const pb_swap_trial *t,
+                                     const scales *s, int64_t l)
 {
-    double sum, square;
-    if (!t->n_rest)
-        return 0.0;
-    sums_for(km, t, REST, l, &sum, &square);
-    return variance_of(sum, square, (double)t->n_rest,
-                       (double)(km->n - km->sizes[t->stratum]));
+    const double *const by_cluster = t->memory + SUMS * l;
+    const int is_own = l == t->cluster, is_touched = t->touched[km->k + l];
+    double sum = is_own ? t->paired[0] : t->own[0];
+    double square = (is_own ? t->paired[1] : t->own[1]) + t->own_square;
+    if (is_touched && !is_own) {
+        sum += by_cluster[OWN];
+        square += by_cluster[OWN + 1];
+    }
+    gain_estimate made = {s->own.per_point * sum - km->removal[l],
+                          variance_of(&s->own, sum, square), 0.0};
+    if (is_own)
+        made.gain += km->removal_in[t->stratum * km->k + l];
+    if (t->n_rest) {
+        sum = t->rest[0] + (is_touched ? by_cluster[REST] : 0.0);
+        square = t->rest[1] + (is_touched ? by_cluster[REST + 1] : 0.0);
+        made.gain += s->rest.per_point * sum;
+        made.rest = variance_of(&s->rest, sum, square);
+    }
+    return made;
 }
 
 double pb_swap_estimate(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l, double *error)
 {
-    const double size = (double)km->sizes[t->stratum], others = (double)km->n - size;
-    double sum, square;
-    sums_for(km, t, OWN, l, &sum, &square);
-    double gain = size / (double)t->n_own * sum - km->removal[l];
-    if (l == t->cluster)
-        gain += km->removal_in[t->stratum * km->k + l];
-    if (t->n_rest) {
-        sums_for(km, t, REST, l, &sum, &square);
-        gain += others / (double)t->n_rest * sum;
-    }
-    *error = sqrt(own_variance(km, t, l) + rest_variance(km, t, l));
-    return gain;
+    const scales s = scales_of(km, t);
+    const gain_estimate made = estimate(km, t, &s, l);
+    *error = sqrt(made.own + made.rest);
+    return made.gain;
 }
 
 /* Largest estimates among the clusters compared so far. */
 typedef struct {
     double gain, error, upper;
-    int64_t top;
+    gain_estimate top;
 } largest;
 
-ALWAYS_INLINE void compare(const pb_kmedoids *km, const pb_swap_trial *t, int64_t l,
-                           largest *found)
+ALWAYS_INLINE void compare(const pb_kmedoids *km, const pb_swap_trial *t, const scales *s,
+                           int64_t l, largest *found)
 {
-    double error;
-    const double gain = pb_swap_estimate(km, t, l, &error), upper = gain + Z_DROP * error;
-    if (gain > found->gain) {
-        found->gain = gain;
+    const gain_estimate made = estimate(km, t, s, l);
+    const double error = sqrt(made.own + made.rest), upper = made.gain + Z_DROP * error;
+    if (made.gain > found->gain) {
+        found->gain = made.gain;
         found->error = error;
     }
     if (upper > found->upper) {
         found->upper = upper;
-        found->top = l;
+        found->top = made;
     }
 }
 
 pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *t)
 {
     const double least = km->tolerance * km->loss;
-    largest found = {-INFINITY, 0.0, -INFINITY, t->cluster};
-    compare(km, t, t->cluster, &found);
+    const scales s = scales_of(km, t);
+    largest found = {-INFINITY, 0.0, -INFINITY, {0.0, 0.0, 0.0}};
+    compare(km, t, &s, t->cluster, &found);
     for (int32_t i = 0; i < t->n_touched; i++)
         if (t->touched[i] != t->cluster)
-            compare(km, t, t->touched[i], &found);
+            compare(km, t, &s, t->touched[i], &found);
     /* of the other clusters, whose sums are equal, the one that costs least */
     for (int64_t i = 0; i < km->k; i++) {
         const int64_t l = km->by_removal[i];
         if (l == t->cluster || t->touched[km->k + l])
             continue;
-        compare(km, t, l, &found);
+        compare(km, t, &s, l, &found);
         break;
     }
     t->gain = found.gain;
@@ -325,12 +338,11 @@ pb_swap_decision pb_swap_decide(const pb_kmedoids *km, pb_swap_trial *t)
         return PB_SWAP_ASK;
     if (found.upper <= least)
         return PB_SWAP_DROP;
-    const int64_t top = found.top;
     const int64_t size = km->sizes[t->stratum];
     const int is_mixed_left = t->n_mixed < km->n_mixed;
     if (t->n_own < size &&
-        (!is_mixed_left || own_variance(km, t, top) / (double)t->n_own >=
-                               rest_variance(km, t, top) / (double)t->n_mixed)) {
+        (!is_mixed_left || found.top.own / (double)t->n_own >=
+                               found.top.rest / (double)t->n_mixed)) {
         t->n_own = minimum(2 * t->n_own, size);
         return PB_SWAP_OWN;
     }

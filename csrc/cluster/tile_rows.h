@@ -224,15 +224,12 @@ ALWAYS_INLINE uint64_t NAMED(near_one)(pb_metric metric, const pb_tile *tile,
     if (!halves)
         return 0;
     NAMED(sum_row)(metric, tile, d, rows, candidate, first, last, sums);
-    uint64_t near = 0, left;
-    int n_near = 0;
+    uint64_t near = 0;
     if (first == 0)
         near = NAMED(find_near)(sums, limits);
     if (last == PB_TILE)
         near |= NAMED(find_near)(sums + HALF, limits + HALF) << HALF;
-    for (left = near; left && n_near <= FEW_NEAR; left &= left - 1)
-        n_near++;
-    if (n_near > FEW_NEAR) {
+    if (count_bits(near) > FEW_NEAR) {
         for (int64_t r = 0; r < first; r++)
             sums[r] = (REAL)INFINITY;
         for (int64_t r = last; r < PB_TILE; r++)
@@ -240,7 +237,7 @@ ALWAYS_INLINE uint64_t NAMED(near_one)(pb_metric metric, const pb_tile *tile,
         NAMED(finish)(metric, sums, d->n_columns, out);
         return PB_ALL_NEAR;
     }
-    for (left = near; left; left &= left - 1) {
+    for (uint64_t left = near; left; left &= left - 1) {
         const int r = lowest_bit(left);
         out[r] = NAMED(finish_one)(metric, sums[r], d->n_columns);
     }

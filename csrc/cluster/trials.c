@@ -108,9 +108,11 @@ static unsigned char find_halves(const pb_kmedoids *km, int64_t mixed_tile, cons
     unsigned char halves = 0;
     for (int64_t half = 0; half < 2; half++) {
         const int64_t at = 2 * mixed_tile + half;
-        double own = NAN, *limit = &own;
-        if (mixed_tile < PB_SWAP_LIMITS)
-            limit = limits->values + at * km->k + t->cluster;
+        if (mixed_tile >= PB_SWAP_LIMITS) {
+            halves |= (unsigned char)(t->length < pb_swap_limit(km, at, t->cluster) ? 0 : 1 << half);
+            continue;
+        }
+        double *const limit = limits->values + at * km->k + t->cluster;
         if (isnan(*limit))
             *limit = pb_swap_limit(km, at, t->cluster);
         halves |= (unsigned char)(t->length < *limit ? 0 : 1 << half);

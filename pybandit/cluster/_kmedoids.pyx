@@ -273,7 +273,7 @@ cdef class Stage:
                 since += 1
             if swapped:
                 since, self.together = 0, 1
-            size = FEWEST if swapped else min(2 * size, <int64_t>MOST)
+            size = FEWEST if swapped else min(size + size // 2, <int64_t>MOST)
         return parts_of(self.n_tried, n), since >= n
 
     cdef bint _ask(self, int64_t at, int64_t count, dict exact) except -1:
