@@ -244,10 +244,22 @@ ALWAYS_INLINE uint64_t NAMED(near_one)(pb_metric metric, const pb_tile *tile,
     return near;
 }
 
-#define READ(metric)                                                                           \
-    for (int64_t i = 0; i < n_candidates; i++)                                                 \
-    near[i] = NAMED(near_one)(metric, tile, d, rows, candidates[i], halves ? halves[i] : 3,    \
-                              limits, out + i * PB_TILE)
+ALWAYS_INLINE void NAMED(near_all)(pb_metric metric, const pb_tile *tile, const pb_distances *d,
+                                   const REAL *rows, const int64_t *candidates,
+                                   int64_t n_candidates, const unsigned char *halves,
+                                   const REAL *limits, double *out, uint64_t *near)
+{
+    for (int64_t i = 0; i < n_candidates; i++) {
+        if (!d->starts && i + 1 < n_candidates && (!halves || halves[i + 1]))
+            PREFETCH(rows + candidates[i + 1] * d->n_columns,
+                     d->n_columns * (int64_t)sizeof(REAL));
+        near[i] = NAMED(near_one)(metric, tile, d, rows, candidates[i], halves ? halves[i] : 3,
+                                  limits, out + i * PB_TILE);
+    }
+}
+
+#define READ(metric)                                                                  \
+    NAMED(near_all)(metric, tile, d, rows, candidates, n_candidates, halves, limits, out, near)
 
 WIDE static void NAMED(read_near)(const pb_tile *tile, const pb_distances *d, const REAL *rows,
                                   const int64_t *candidates, int64_t n_candidates,
