@@ -25,7 +25,8 @@ cdef enum:
     MOST = 1024              # and at most
     TASK = 256               # candidates per part, at most
     LEAST = 32               # and at least, if there are several parts
-    TOGETHER = PB_SWAP_MOST  # candidates verified at once, at most
+    FEW = 16                 # candidates verified at once; up to PB_SWAP_MOST with few clusters
+    SUMS = 2048              # of them per part, half a double per point
     POLISHED = 10            # candidates per cluster in a round of polishing
 
 
@@ -59,7 +60,7 @@ cdef class Stage:
     cdef int32_t[::1] decisions
     cdef int64_t[::1] counts
     cdef int64_t first        # position of the first candidate of the block
-    cdef int64_t together     # candidates verified at once
+    cdef int64_t together, most_together  # candidates verified at once
     cdef double[::1] parts    # sums of a verification
     cdef readonly int64_t n_swaps, n_distances, n_tried
 
@@ -70,6 +71,7 @@ cdef class Stage:
         self.km.n, self.km.k = order.shape[0], len(medoids)
         self.km.n_mixed = min(self.km.n, <int64_t>MIXED)
         self.arrays, self.together = {}, 1
+        self.most_together = max(FEW, min(PB_SWAP_MOST, SUMS // (self.km.k + 2)))
         self._make_workspaces()
         self.km.medoids = self._integers("medoids", np.array(medoids))
         self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
@@ -91,7 +93,7 @@ cdef class Stage:
         if self.spaces == NULL:
             raise MemoryError
         n = MOST if self.distances.is_function() else min(<int64_t>TASK, self.km.n)
-        self.workspaces = [Workspace(self.distances, self.km.k, max(n, <int64_t>TOGETHER))
+        self.workspaces = [Workspace(self.distances, self.km.k, max(n, <int64_t>PB_SWAP_MOST))
                            for _ in range(self.team.n_threads)]
         for i in range(self.team.n_threads):
             one = self.workspaces[i]
@@ -288,7 +290,7 @@ cdef class Stage:
             if not pb_swap_is_gain(&self.km, gain):
                 self.n_distances += n_measured
                 return False
-        self.together = min(2 * self.together, <int64_t>TOGETHER)
+        self.together = min(2 * self.together, self.most_together)
         return self._verify((self.first + at) % self.km.n)
 
     def _largest_gains(self, positions):
@@ -322,17 +324,19 @@ cdef class Stage:
         The gains of several are computed together, because one candidate takes as long as the
         memory needs to deliver all tiles. After a swap, those of later candidates are discarded.
         """
-        cdef int64_t i, done = 0, made = 0
+        cdef int64_t i, done = 0, made = 0, size = FEW
         while done < tried.size:
             PyErr_CheckSignals()
-            block = tried[done:done + TOGETHER]
+            block = tried[done:done + size]
             gains = self._largest_gains(block)
+            size = min(2 * size, self.most_together)
             for i, (gain, n_measured) in zip(block, gains, strict=True):
                 done += 1
                 if not self.km.d1[self.km.slots[i]] > 0.0:
                     continue
                 if pb_swap_is_gain(&self.km, gain):
                     made += self._verify(i)
+                    size = FEW
                     break
                 self.n_distances += n_measured
         return made

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-enum { PB_SWAP_MOST = 16 };  /* rows that are verified at once */
+enum { PB_SWAP_MOST = 64 };  /* rows that are verified at once, at most */
 
 /*
  * Verification. Measures the distances from `row` to the points of tiles first to last - 1, and
