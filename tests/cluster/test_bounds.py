@@ -46,7 +46,7 @@ def test_bounds_change_no_result(dtype, metric, weighted):
 @pytest.mark.parametrize("scale", [1e-30, 1e-21, 1e-18, 1e15, 1e18])
 @pytest.mark.parametrize("offset", [0.0, 300.0])
 def test_bounds_cover_rounding(scale, offset):
-    """Squares that underflow, large ones, and copies with noise of a few units in the last place."""
+    """Squares that underflow, large ones, and copies with noise of a few last digits."""
     x = data("blobs", 700, 4)
     x[300:600] = x[:300] * (1 + 1e-6 * np.random.default_rng(2).normal(size=(300, 4)))
     x = ((x + offset) * scale).astype(np.float32)
