@@ -195,7 +195,7 @@ cdef class Stage:
     def _estimate(self, int64_t n):
         """Estimate the gains of the n candidates from position `first` on."""
         cdef int64_t n_threads = self.team.n_threads
-        self.job.task = max(<int64_t>LEAST, min(<int64_t>TASK, parts_of(n, 2 * n_threads)))
+        self.job.task = max(<int64_t>LEAST, min(<int64_t>TASK, parts_of(n, 4 * n_threads)))
         if self.distances.is_function():
             self._sort_candidates(n)
             self.job.task = n
