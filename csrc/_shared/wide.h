@@ -81,6 +81,27 @@ typedef struct {
     EACH name L = value
 #define ANY(m) (LANE(m, 0) | LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
 
+/* Returns the position of the lowest bit that is set; bits must not be 0. */
+ALWAYS_INLINE int lowest_bit(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int n = 0;
+    for (; !(bits & 1); bits >>= 1)
+        n++;
+    return n;
+#endif
+}
+
+ALWAYS_INLINE int count_bits(uint64_t bits)
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (int)((bits * UINT64_C(0x0101010101010101)) >> 56);
+}
+
 /* Return a if both are equal. fmax and fmin would be function calls, because they handle NaN. */
 ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE double smaller(double a, double b) { return b < a ? b : a; }

@@ -12,6 +12,21 @@
 #include "sparse.h"
 #include "sums.h"
 
+/* If more references of a tile are near, all distances are finished, in vectors. */
+enum { FEW_NEAR = 20, HALF = PB_TILE / 2 };
+enum { AHEAD = 8 };  /* rows that are requested from memory before they are copied */
+
+ALWAYS_INLINE void prefetch(const char *from, int64_t size)
+{
+#if defined(__GNUC__)
+    for (int64_t at = 0; at < size && at < 4096; at += 64)
+        __builtin_prefetch(from + at);
+#else
+    (void)from, (void)size;
+#endif
+}
+#define PREFETCH(from, size) prefetch((const char *)(from), size)
+
 ALWAYS_INLINE double term(pb_metric metric, double t)
 {
     return metric == PB_MANHATTAN ? fabs(t) : metric == PB_HAMMING ? (double)(t != 0.0) : t * t;
@@ -25,7 +40,24 @@ typedef float vec_at_floats __attribute__((vector_size(32), aligned(4), may_alia
 typedef double vec_at_doubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int32_t bits_floats __attribute__((vector_size(32)));
 typedef int64_t bits_doubles __attribute__((vector_size(32)));
+#define first_bits_floats ((bits_floats){1, 2, 4, 8, 16, 32, 64, 128})
+#define first_bits_doubles ((bits_doubles){1, 2, 4, 8})
 #endif
+
+/*
+ * Writes limits of the sums of columns: a reference whose sum is above its limit is farther than
+ * most[r]. Limits are a little too large, which covers rounding.
+ */
+static void find_limits(const pb_distances *d, const double *most, double *limits)
+{
+    for (int r = 0; r < PB_TILE; r++) {
+        const double sum = d->metric == PB_EUCLIDEAN ? most[r] * most[r]
+                           : d->metric == PB_COSINE  ? 2.0 * most[r]
+                           : d->metric == PB_HAMMING ? most[r] * (double)d->n_columns
+                                                     : most[r];
+        limits[r] = sum * (1.0 + 0x1p-20);
+    }
+}
 
 #define REAL float
 #define ROOT sqrtf
@@ -115,6 +147,26 @@ pb_status pb_tile_read(const pb_tile *tile, const pb_distances *d, const int64_t
         read_floats(tile, d, d->floats, candidates, n_candidates, out);
     else
         read_doubles(tile, d, d->doubles, candidates, n_candidates, out);
+    return PB_OK;
+}
+
+pb_status pb_tile_read_near(const pb_tile *tile, const pb_distances *d,
+                            const int64_t *candidates, int64_t n_candidates,
+                            const unsigned char *halves, const double *most, double *out,
+                            uint64_t *near)
+{
+    if (is_function(d) || d->metric == PB_PRECOMPUTED) {
+        for (int64_t i = 0; i < n_candidates; i++)
+            near[i] = PB_ALL_NEAR;
+        return pb_tile_read(tile, d, candidates, n_candidates, out);
+    }
+    double limits[PB_TILE];
+    find_limits(d, most, limits);
+    if (d->floats)
+        read_near_floats(tile, d, d->floats, candidates, n_candidates, halves, limits, out, near);
+    else
+        read_near_doubles(tile, d, d->doubles, candidates, n_candidates, halves, limits, out,
+                          near);
     return PB_OK;
 }
 

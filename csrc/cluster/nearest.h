@@ -27,16 +27,17 @@ static inline int holds_rows(const pb_distances *distances)
 }
 
 /*
- * Measures the distances from rows to a tile. `scratch` has the memory of tiles that do not hold
- * their rows; after a failure, it has the references of the tile.
+ * Measures the distances from rows to a tile, as pb_tile_read_near. `scratch` has the memory of
+ * tiles that do not hold their rows; after a failure, it has the references of the tile.
  */
-static inline pb_status read_rows(const pb_kmedoids *km, const pb_tile *tile, const int64_t *rows,
-                                  int64_t n, pb_tile *scratch, double *d)
+static inline pb_status read_near(const pb_kmedoids *km, const pb_tile *tile, const int64_t *rows,
+                                  int64_t n, const unsigned char *halves, const double *most,
+                                  pb_tile *scratch, double *d, uint64_t *near)
 {
     double *const memory = scratch->memory;
     pb_status status = PB_OK;
     if (holds_rows(&km->distances)) {
-        status = pb_tile_read(tile, &km->distances, rows, n, d);
+        status = pb_tile_read_near(tile, &km->distances, rows, n, halves, most, d, near);
         if (status == PB_OK)
             return status;
     }
@@ -45,7 +46,7 @@ static inline pb_status read_rows(const pb_kmedoids *km, const pb_tile *tile, co
     if (status != PB_OK)
         return status;
     pb_tile_fill(scratch, &km->distances);
-    return pb_tile_read(scratch, &km->distances, rows, n, d);
+    return pb_tile_read_near(scratch, &km->distances, rows, n, halves, most, d, near);
 }
 
 /* Returns 1 if (d, cluster) comes before the other pair: ties go to the lowest cluster. */

@@ -8,54 +8,109 @@
 #include "nearest.h"
 
 /* Adds the gains of one tile: sums[0] whichever medoid is removed, sums[1 + l] for cluster l. */
-WIDE static void add_gains(const pb_kmedoids *km, const double *d, int64_t slot, double *sums)
+WIDE static void add_gains(const pb_kmedoids *km, const double *d, uint64_t near, int64_t slot,
+                           double *sums)
 {
-    double u[PB_TILE], o[PB_TILE], moments[2] = {0.0, 0.0};
-    int lanes[PB_TILE];
-    find_gains(d, km->d1 + slot, km->d2 + slot, at_slot(km->weights, slot), u, o);
-    add_moments(u, moments);
-    sums[0] += moments[0];
-    const int n = find_lanes(o, lanes);
-    for (int i = 0; i < n; i++)
-        sums[1 + km->nearest[slot + lanes[i]]] += o[lanes[i]];
+    if (near == PB_ALL_NEAR) {
+        double u[PB_TILE], o[PB_TILE], moments[2] = {0.0, 0.0};
+        int lanes[PB_TILE];
+        find_gains(d, km->d1 + slot, km->d2 + slot, at_slot(km->weights, slot), u, o);
+        add_moments(u, moments);
+        sums[0] += moments[0];
+        const int n = find_lanes(o, lanes);
+        for (int i = 0; i < n; i++)
+            sums[1 + km->nearest[slot + lanes[i]]] += o[lanes[i]];
+        return;
+    }
+    double sum = 0.0, o;
+    for (; near; near &= near - 1) {
+        const int64_t j = lowest_bit(near), at = slot + j;
+        const double weight = km->weights ? km->weights[at] : 1.0;
+        sum += gains_of(d[j], km->d1[at], km->d2[at], weight, &o);
+        sums[1 + km->nearest[at]] += o;
+    }
+    sums[0] += sum;
 }
 
-pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, int64_t first, int64_t last,
-                          pb_tile *scratch, double *d, double *sums)
+/* Keeps the distances of near references; others are so far that the swap does not change them. */
+static void keep(double *measured, const double *d, uint64_t near)
 {
-    for (int64_t l = 0; l <= km->k; l++)
+    if (near == PB_ALL_NEAR) {
+        memcpy(measured, d, PB_TILE * sizeof *d);
+        return;
+    }
+    for (int j = 0; j < PB_TILE; j++)
+        measured[j] = INFINITY;
+    for (; near; near &= near - 1)
+        measured[lowest_bit(near)] = d[lowest_bit(near)];
+}
+
+/* Returns the stratum of a tile, at least that of the tile before it. */
+static int64_t stratum_of(const pb_kmedoids *km, int64_t tile, int64_t stratum)
+{
+    while (km->starts[stratum + 1] <= tile)
+        stratum++;
+    return stratum;
+}
+
+pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, const double *apart, int64_t first,
+                          int64_t last, pb_tile *scratch, double *d, double *sums)
+{
+    double *const n_measured = sums + 1 + km->k;
+    for (int64_t l = 0; l < km->k + 2; l++)
         sums[l] = 0.0;
-    for (int64_t t = first; t < last; t++) {
+    for (int64_t t = first, s = 0; t < last; t++) {
         const int64_t slot = t * PB_TILE;
-        const pb_status status = read_rows(km, km->tiles + t, &row, 1, scratch, d);
-        if (status != PB_OK)
-            return status;
-        memcpy(km->measured + slot, d, PB_TILE * sizeof *d);
-        add_gains(km, d, slot, sums);
+        uint64_t near = 0;
+        s = stratum_of(km, t, s);
+        if (!(apart && apart[s] > km->reach[t])) {
+            const pb_status status = read_near(km, km->tiles + t, &row, 1, NULL, km->d2 + slot,
+                                               scratch, d, &near);
+            if (status != PB_OK)
+                return status;
+            *n_measured += (double)km->tiles[t].n;
+            add_gains(km, d, near, slot, sums);
+        }
+        keep(km->measured + slot, d, near);
     }
     return PB_OK;
 }
 
-pb_status pb_swap_measure_many(const pb_kmedoids *km, const int64_t *rows, int64_t n,
-                               int64_t first, int64_t last, pb_tile *scratch, double *out,
-                               double *sums)
+pb_status pb_swap_measure_many(const pb_kmedoids *km, const int64_t *rows, const double *apart,
+                               int64_t n, int64_t first, int64_t last, pb_tile *scratch,
+                               double *out, double *sums)
 {
-    const int64_t size = 1 + km->k;
+    const int64_t size = 2 + km->k;
+    int64_t some[PB_SWAP_MOST], of[PB_SWAP_MOST];
+    uint64_t near[PB_SWAP_MOST];
     for (int64_t i = 0; i < n * size; i++)
         sums[i] = 0.0;
-    for (int64_t t = first; t < last; t++) {
-        const pb_status status = read_rows(km, km->tiles + t, rows, n, scratch, out);
+    for (int64_t t = first, s = 0; t < last; t++) {
+        int64_t count = 0;
+        s = stratum_of(km, t, s);
+        for (int64_t i = 0; i < n; i++) {
+            some[count] = rows[i];
+            of[count] = i;
+            count += !(apart && apart[i * km->k + s] > km->reach[t]);
+        }
+        if (!count)
+            continue;
+        const pb_status status = read_near(km, km->tiles + t, some, count, NULL,
+                                           km->d2 + t * PB_TILE, scratch, out, near);
         if (status != PB_OK)
             return status;
-        for (int64_t i = 0; i < n; i++)
-            add_gains(km, out + i * PB_TILE, t * PB_TILE, sums + i * size);
+        for (int64_t i = 0; i < count; i++) {
+            double *const own = sums + of[i] * size;
+            add_gains(km, out + i * PB_TILE, near[i], t * PB_TILE, own);
+            own[1 + km->k] += (double)km->tiles[t].n;
+        }
     }
     return PB_OK;
 }
 
 double pb_swap_gain(const pb_kmedoids *km, double *parts, int64_t n_parts, int64_t *cluster)
 {
-    const int64_t size = 1 + km->k;
+    const int64_t size = 2 + km->k;
     for (int64_t p = 1; p < n_parts; p++)
         for (int64_t l = 0; l < size; l++)
             parts[l] += parts[p * size + l];
@@ -88,6 +143,8 @@ void pb_swap_make(pb_kmedoids *km, int64_t row, int64_t cluster)
     for (; at > 0 && km->medoids[km->by_row[at - 1]] > row; at--)
         km->by_row[at] = km->by_row[at - 1];
     km->by_row[at] = cluster;
+    if (km->between)
+        pb_kmedoids_rebound(km, cluster);
 }
 
 /*

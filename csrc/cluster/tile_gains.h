@@ -20,6 +20,14 @@ ALWAYS_INLINE const double *at_slot(const double *values, int64_t slot)
     return values ? values + slot : values;
 }
 
+/* Returns u_j of one reference, and writes o_j. */
+ALWAYS_INLINE double gains_of(double d, double d1, double d2, double weight, double *o)
+{
+    const double gained = d1 - d, later = d2 - (d > d1 ? d : d1);
+    *o = later > 0.0 ? weight * later : 0.0;
+    return gained > 0.0 ? weight * gained : 0.0;
+}
+
 ALWAYS_INLINE void find_gains(const double *d, const double *d1, const double *d2,
                               const double *weights, double *u, double *o)
 {
@@ -65,7 +73,7 @@ ALWAYS_INLINE int find_lanes(const double *o, int *lanes)
     for (int j = 0; j < PB_TILE; j += LANES, bit <<= LANES)
         found |= (mask)(LOAD(o + j) > ALL(0.0)) & bit;
     for (uint64_t left = (uint64_t)ANY(found); left; left &= left - 1)
-        lanes[n++] = __builtin_ctzll(left);
+        lanes[n++] = lowest_bit(left);
 #else
     for (int j = 0; j < PB_TILE; j++) {
         lanes[n] = j;
@@ -73,22 +81,6 @@ ALWAYS_INLINE int find_lanes(const double *o, int *lanes)
     }
 #endif
     return n;
-}
-
-/*
- * Adds o_j to sums[l] and (u_j + o_j)^2 - u_j^2 to squares[l], where l is the nearest cluster of
- * reference j.
- */
-ALWAYS_INLINE void add_by_cluster(const double *u, const double *o, const int32_t *nearest,
-                                  double *sums, double *squares)
-{
-    int lanes[PB_TILE];
-    const int n = find_lanes(o, lanes);
-    for (int i = 0; i < n; i++) {
-        const int j = lanes[i];
-        sums[nearest[j]] += o[j];
-        squares[nearest[j]] += o[j] * (2.0 * u[j] + o[j]);
-    }
 }
 
 #endif

@@ -24,6 +24,9 @@ static void NAMED(fill)(const pb_tile *tile, const pb_distances *d, const REAL *
         const int64_t j = tile->references[r < tile->n ? r : tile->n - 1];
         REAL *const at = NAMED(lane)(tile, r, n_columns);
         if (!d->starts) {
+            if (r + AHEAD < tile->n)  /* rows are far apart in memory */
+                PREFETCH(rows + tile->references[r + AHEAD] * n_columns,
+                         n_columns * (int64_t)sizeof(REAL));
             for (int64_t c = 0; c < n_columns; c++)
                 at[c * NAMED(GROUP)] = rows[j * n_columns + c];
             continue;
@@ -114,65 +117,163 @@ ALWAYS_INLINE void NAMED(sum)(pb_metric metric, const REAL *row, const REAL *at,
 }
 #endif
 
+ALWAYS_INLINE double NAMED(finish_one)(pb_metric metric, REAL sum, int64_t n_columns)
+{
+    return (double)(metric == PB_EUCLIDEAN ? ROOT(sum)
+                    : metric == PB_HAMMING ? sum / (REAL)n_columns
+                    : metric == PB_COSINE  ? sum * (REAL)0.5
+                                           : sum);
+}
+
 ALWAYS_INLINE void NAMED(finish)(pb_metric metric, const REAL *sums, int64_t n_columns,
                                  double *out)
 {
-    const REAL columns = (REAL)n_columns;
     for (int i = 0; i < PB_TILE; i++)
-        out[i] = (double)(metric == PB_EUCLIDEAN ? ROOT(sums[i])
-                          : metric == PB_HAMMING ? sums[i] / columns
-                          : metric == PB_COSINE  ? sums[i] * (REAL)0.5
-                                                 : sums[i]);
+        out[i] = NAMED(finish_one)(metric, sums[i], n_columns);
 }
 
-ALWAYS_INLINE void NAMED(read_one)(pb_metric metric, const pb_tile *tile, const REAL *row,
-                                   int64_t n_columns, double *out)
+/* Adds up the columns of the references from `first` to `last`, whole groups. */
+ALWAYS_INLINE void NAMED(sum_dense)(pb_metric metric, const pb_tile *tile, const REAL *row,
+                                    int64_t n_columns, int64_t first, int64_t last, REAL *sums)
 {
-    REAL sums[PB_TILE];
-    for (int64_t r = 0; r < PB_TILE; r += NAMED(GROUP))
+    for (int64_t r = first; r < last; r += NAMED(GROUP))
         NAMED(sum)(metric, row, NAMED(lane)(tile, r, n_columns), n_columns, 1, sums + r);
-    NAMED(finish)(metric, sums, n_columns, out);
 }
 
-ALWAYS_INLINE void NAMED(read_sparse)(pb_metric metric, const pb_tile *tile,
-                                      const pb_distances *d, const REAL *values, int64_t candidate,
-                                      double *out)
+ALWAYS_INLINE void NAMED(sum_sparse)(pb_metric metric, const pb_tile *tile,
+                                     const pb_distances *d, const REAL *values, int64_t candidate,
+                                     int64_t begin, int64_t end, REAL *sums)
 {
-    REAL sums[PB_TILE], part[SPREAD];
+    REAL part[SPREAD];
     csr_row row = start_of(d, candidate);
     for (int64_t first = 0; first < d->n_columns; first += SPREAD) {
         const int64_t count = minimum(SPREAD, d->n_columns - first);
         NAMED(spread)(d, values, &row, first, count, part);
-        for (int64_t r = 0; r < PB_TILE; r += NAMED(GROUP))
+        for (int64_t r = begin; r < end; r += NAMED(GROUP))
             NAMED(sum)(metric, part, NAMED(lane)(tile, r, d->n_columns) + first * NAMED(GROUP),
                        count, first == 0, sums + r);
     }
-    NAMED(finish)(metric, sums, d->n_columns, out);
+}
+
+ALWAYS_INLINE void NAMED(sum_row)(pb_metric metric, const pb_tile *tile, const pb_distances *d,
+                                  const REAL *rows, int64_t candidate, int64_t first,
+                                  int64_t last, REAL *sums)
+{
+    if (d->starts)
+        NAMED(sum_sparse)(metric, tile, d, rows, candidate, first, last, sums);
+    else
+        NAMED(sum_dense)(metric, tile, rows + candidate * d->n_columns, d->n_columns, first, last,
+                         sums);
+}
+
+ALWAYS_INLINE void NAMED(read_all)(pb_metric metric, const pb_tile *tile, const pb_distances *d,
+                                   const REAL *rows, const int64_t *candidates,
+                                   int64_t n_candidates, double *out)
+{
+    REAL sums[PB_TILE];
+    for (int64_t i = 0; i < n_candidates; i++) {
+        NAMED(sum_row)(metric, tile, d, rows, candidates[i], 0, PB_TILE, sums);
+        NAMED(finish)(metric, sums, d->n_columns, out + i * PB_TILE);
+    }
 }
 
 /* The metric is a constant in each call, so that its branches disappear from the loops. */
-#define READ(metric)                                                                    \
-    for (int64_t i = 0; i < n_candidates; i++)                                          \
-        if (d->starts)                                                                  \
-            NAMED(read_sparse)(metric, tile, d, rows, candidates[i], out + i * PB_TILE); \
-        else                                                                            \
-            NAMED(read_one)(metric, tile, rows + candidates[i] * n_columns, n_columns,  \
-                            out + i * PB_TILE)
+#define FOR_METRIC(call)                                 \
+    switch (d->metric) {                                 \
+    case PB_EUCLIDEAN: call(PB_EUCLIDEAN); break;        \
+    case PB_MANHATTAN: call(PB_MANHATTAN); break;        \
+    case PB_HAMMING: call(PB_HAMMING); break;            \
+    case PB_COSINE: call(PB_COSINE); break;              \
+    default: call(PB_SQEUCLIDEAN); break;                \
+    }
+#define READ(metric) NAMED(read_all)(metric, tile, d, rows, candidates, n_candidates, out)
 
 WIDE static void NAMED(read)(const pb_tile *tile, const pb_distances *d, const REAL *rows,
                              const int64_t *candidates, int64_t n_candidates, double *out)
 {
-    const int64_t n_columns = d->n_columns;
-    switch (d->metric) {
-    case PB_EUCLIDEAN: READ(PB_EUCLIDEAN); break;
-    case PB_MANHATTAN: READ(PB_MANHATTAN); break;
-    case PB_HAMMING: READ(PB_HAMMING); break;
-    case PB_COSINE: READ(PB_COSINE); break;
-    default: READ(PB_SQEUCLIDEAN); break;
-    }
+    FOR_METRIC(READ)
 }
 
 #undef READ
+
+/* Returns the bits of the sums of half a tile that are not above their limits. */
+ALWAYS_INLINE uint64_t NAMED(find_near)(const REAL *sums, const REAL *limits)
+{
+#ifdef HAS_VECTORS
+    NAMED(bits) found = {0}, bit = NAMED(first_bits);
+    for (int r = 0; r < HALF; r += NAMED(WIDTH), bit <<= NAMED(WIDTH))
+        found |= ~(NAMED(bits))(*(const NAMED(vec_at) *)(sums + r) >
+                                *(const NAMED(vec_at) *)(limits + r)) & bit;
+    const mask all = (mask)found;
+    const uint64_t either = (uint64_t)ANY(all);
+    return sizeof(REAL) == sizeof(double) ? either : (either | either >> 32) & UINT32_MAX;
+#else
+    uint64_t near = 0;
+    for (int r = 0; r < HALF; r++)
+        near |= (uint64_t)!(sums[r] > limits[r]) << r;
+    return near;
+#endif
+}
+
+ALWAYS_INLINE uint64_t NAMED(near_one)(pb_metric metric, const pb_tile *tile,
+                                       const pb_distances *d, const REAL *rows, int64_t candidate,
+                                       unsigned halves, const REAL *limits, double *out)
+{
+    REAL sums[PB_TILE];
+    const int64_t first = halves & 1 ? 0 : HALF, last = halves & 2 ? PB_TILE : HALF;
+    if (!halves)
+        return 0;
+    NAMED(sum_row)(metric, tile, d, rows, candidate, first, last, sums);
+    uint64_t near = 0;
+    if (first == 0)
+        near = NAMED(find_near)(sums, limits);
+    if (last == PB_TILE)
+        near |= NAMED(find_near)(sums + HALF, limits + HALF) << HALF;
+    if (count_bits(near) > FEW_NEAR) {
+        for (int64_t r = 0; r < first; r++)
+            sums[r] = (REAL)INFINITY;
+        for (int64_t r = last; r < PB_TILE; r++)
+            sums[r] = (REAL)INFINITY;
+        NAMED(finish)(metric, sums, d->n_columns, out);
+        return PB_ALL_NEAR;
+    }
+    for (uint64_t left = near; left; left &= left - 1) {
+        const int r = lowest_bit(left);
+        out[r] = NAMED(finish_one)(metric, sums[r], d->n_columns);
+    }
+    return near;
+}
+
+ALWAYS_INLINE void NAMED(near_all)(pb_metric metric, const pb_tile *tile, const pb_distances *d,
+                                   const REAL *rows, const int64_t *candidates,
+                                   int64_t n_candidates, const unsigned char *halves,
+                                   const REAL *limits, double *out, uint64_t *near)
+{
+    for (int64_t i = 0; i < n_candidates; i++) {
+        if (!d->starts && i + 1 < n_candidates && (!halves || halves[i + 1]))
+            PREFETCH(rows + candidates[i + 1] * d->n_columns,
+                     d->n_columns * (int64_t)sizeof(REAL));
+        near[i] = NAMED(near_one)(metric, tile, d, rows, candidates[i], halves ? halves[i] : 3,
+                                  limits, out + i * PB_TILE);
+    }
+}
+
+#define READ(metric)                                                                  \
+    NAMED(near_all)(metric, tile, d, rows, candidates, n_candidates, halves, limits, out, near)
+
+WIDE static void NAMED(read_near)(const pb_tile *tile, const pb_distances *d, const REAL *rows,
+                                  const int64_t *candidates, int64_t n_candidates,
+                                  const unsigned char *halves, const double *most, double *out,
+                                  uint64_t *near)
+{
+    REAL limits[PB_TILE];
+    for (int r = 0; r < PB_TILE; r++)
+        limits[r] = (REAL)most[r];
+    FOR_METRIC(READ)
+}
+
+#undef READ
+#undef FOR_METRIC
 
 /* Copies entries of the candidates' rows of a matrix of distances. */
 static void NAMED(look_up)(const pb_tile *tile, const REAL *matrix, int64_t n,

@@ -17,6 +17,8 @@ cdef class Distances:
     cdef bint is_function(self) noexcept nogil
     # Return True if tiles of the points hold their rows: not of functions, and not in CSR.
     cdef bint holds_rows(self) noexcept nogil
+    # Return True if distances, or their square roots, satisfy the triangle inequality.
+    cdef bint is_metric(self) noexcept nogil
     # Return the number of candidates per call of pb_tile_read: few rows, whose distances stay in
     # the cache, or many of a function, whose calls are expensive.
     cdef int64_t block_size(self) noexcept nogil

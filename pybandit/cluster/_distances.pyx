@@ -89,6 +89,9 @@ cdef class Distances:
     cdef bint holds_rows(self) noexcept nogil:
         return not self.is_function() and self.points.starts == NULL
 
+    cdef bint is_metric(self) noexcept nogil:
+        return not self.is_function() and self.points.metric != PB_PRECOMPUTED
+
     cdef int64_t block_size(self) noexcept nogil:
         return POINTS_IN_BLOCK if self.is_function() else ROWS_IN_BLOCK
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit.cluster._kmedoids import Stage
+from pybandit.cluster._team import Team
 from pybandit.cluster._tiles import Sample
 
 FIRST_POINTS = 1024      # points of the first stage; at least FIRST_PER_CLUSTER per cluster
@@ -51,6 +52,12 @@ def stage_sizes(n, k):
 def fit(distances, k, weights, rng, *, init=None, tol=1e-3, max_iter=50, n_threads=1,
         report=lambda done: None):
     """Return the `Fit` of 2 <= k < n medoids; `weights` is None or float64, shape (n,)."""
+    team = Team(1 if distances.rows is None else n_threads)  # a function is called by one
+    return team.during(lambda team: _fit(distances, k, weights, rng, init, tol, max_iter, team,
+                                         report))
+
+
+def _fit(distances, k, weights, rng, init, tol, max_iter, team, report):
     order = rng.permutation(distances.n)
     sizes, n_swaps, n_distances = stage_sizes(distances.n, k), 0, 0
     medoids = init
@@ -60,7 +67,7 @@ def fit(distances, k, weights, rng, *, init=None, tol=1e-3, max_iter=50, n_threa
         n_distances, sample = sample.n_distances, None
     for size in sizes:
         stage = None  # frees its memory
-        stage = Stage(distances, order[:size], medoids, weights, tol / k, n_threads)
+        stage = Stage(distances, order[:size], medoids, weights, tol / k, team)
         if size == distances.n:
             order = None
         n_iter, converged = stage.run(max_iter)

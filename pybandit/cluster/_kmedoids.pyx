@@ -1,34 +1,32 @@
-"""Stages of k-medoids: memory, threads and the order of candidates."""
-
-import functools
+"""Stages of k-medoids: memory, and the order of candidates."""
 
 import numpy as np
 
-from pybandit._shared.threads import in_threads
-
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from pybandit._shared._csrc cimport PB_OK, pb_status
-from pybandit._shared.worker cimport Stop
 from pybandit.cluster._csrc cimport (
-    PB_SWAP_ASK, PB_SWAP_DROP, PB_TILE, pb_kmedoids, pb_kmedoids_arrange, pb_kmedoids_fill,
-    pb_kmedoids_nearest, pb_kmedoids_sum, pb_kmedoids_tiles, pb_swap_begin,
-    pb_swap_gain, pb_swap_is_gain, pb_swap_make, pb_swap_measure, pb_swap_measure_many,
-    pb_swap_try_many, pb_swap_update, pb_tile_fill,
+    PB_SWAP_ASK, PB_SWAP_DROP, PB_SWAP_MOST, PB_TILE, pb_kmedoids, pb_kmedoids_apart,
+    pb_kmedoids_arrange, pb_kmedoids_bound, pb_kmedoids_sum, pb_kmedoids_surround,
+    pb_kmedoids_tiles, pb_swap_gain, pb_swap_is_gain, pb_swap_make,
 )
 from pybandit.cluster._distances cimport Distances
+from pybandit.cluster._team cimport Team, part_function
 from pybandit.cluster._tiles cimport make_tiles, padded, parts_of
-from pybandit.cluster._workspace cimport Together, Workspace
+from pybandit.cluster._workspace cimport (
+    PART, Job, Space, Workspace, estimate, fill, find_nearest, measure, measure_many, update,
+)
 
 cdef enum:
     MIXED = 16384            # points of the mixed sample
-    PART = 64                # tiles per task: 4,096 points
     FEWEST = 16              # candidates estimated at once after a swap
     MOST = 1024              # and at most
-    TASK = 256               # candidates per task of a thread
-    TOGETHER = 16            # candidates verified at once, at most
+    TASK = 256               # candidates per part, at most
+    LEAST = 32               # and at least, if there are several parts
+    FEW = 16                 # candidates verified at once; up to PB_SWAP_MOST with few clusters
+    SUMS = 2048              # of them per part, half a double per point
     POLISHED = 10            # candidates per cluster in a round of polishing
 
 
@@ -46,38 +44,71 @@ cdef class Stage:
         Weight of each row.
     tolerance : float
         A swap must lower the loss by more than this share.
-    n_threads : int
-        Results do not depend on it.
+    team : Team
+        Threads. Results do not depend on their number; functions are called by one.
     """
 
     cdef pb_kmedoids km
     cdef Distances distances
-    cdef Stop stop
+    cdef Team team
+    cdef Job job
+    cdef Space **spaces       # by thread
+    cdef list workspaces      # which own their memory
     cdef dict arrays          # memory of `km`, by name
-    cdef list idle, idle_together  # memory that no thread uses
-    cdef int n_threads
     cdef double[::1] scores   # estimated gain of each point when it was dropped
     cdef double[::1] gains    # of the block of candidates that is being estimated
     cdef int32_t[::1] decisions
     cdef int64_t[::1] counts
     cdef int64_t first        # position of the first candidate of the block
-    cdef int64_t together     # candidates verified at once
-    cdef double[:, ::1] parts
+    cdef int64_t together, most_together  # candidates verified at once
+    cdef double[::1] parts    # sums of a verification
     cdef readonly int64_t n_swaps, n_distances, n_tried
 
     def __cinit__(self, Distances distances, const int64_t[::1] order, medoids, weights,
-                  double tolerance, int n_threads=1):
-        self.distances, self.stop = distances, Stop()
-        self.n_threads = 1 if distances.is_function() else n_threads
+                  double tolerance, Team team not None):
+        self.distances, self.team = distances, team
         self.km.distances, self.km.tolerance = distances.points, tolerance
         self.km.n, self.km.k = order.shape[0], len(medoids)
         self.km.n_mixed = min(self.km.n, <int64_t>MIXED)
-        self.idle, self.idle_together, self.arrays, self.together = [], [], {}, 1
+        self.arrays, self.together = {}, 1
+        self.most_together = max(FEW, min(PB_SWAP_MOST, SUMS // (self.km.k + 2)))
+        self._make_workspaces()
         self.km.medoids = self._integers("medoids", np.array(medoids))
         self.km.by_row = self._integers("by_row", np.argsort(medoids, kind="stable"))
         self._allocate()
+        if self.distances.is_metric():
+            self.km.between = self._doubles("between", self.km.k * self.km.k, 0.0)
+            self.km.pivots = self._integers("pivots", medoids)
+            pb_kmedoids_bound(&self.km)
         self._arrange(order, weights)
         pb_kmedoids_sum(&self.km)
+
+    def __dealloc__(self):
+        PyMem_Free(self.spaces)
+
+    def _make_workspaces(self):
+        cdef int i
+        cdef Workspace one
+        self.spaces = <Space **>PyMem_Calloc(self.team.n_threads, sizeof(Space *))
+        if self.spaces == NULL:
+            raise MemoryError
+        n = MOST if self.distances.is_function() else min(<int64_t>TASK, self.km.n)
+        self.workspaces = [Workspace(self.distances, self.km.k, max(n, <int64_t>PB_SWAP_MOST))
+                           for _ in range(self.team.n_threads)]
+        for i in range(self.team.n_threads):
+            one = self.workspaces[i]
+            self.spaces[i] = &one.space
+        self.job.km, self.job.spaces = &self.km, self.spaces
+
+    cdef int _do(self, part_function function, int64_t n_parts) except -1:
+        """Do all parts of the job, and raise the error of the first one that failed."""
+        cdef int thread = self.team.run(function, &self.job, n_parts)
+        cdef Space *space
+        if thread >= 0:
+            space = self.spaces[thread]
+            self.distances.raise_failure(self.team.failed[thread], space.rows, space.n_rows,
+                                         &space.tile, space.out)
+        return 0
 
     cdef double *_doubles(self, name, int64_t size, double value) except NULL:
         cdef double[::1] array = np.full(max(size, 1), value)
@@ -101,25 +132,31 @@ cdef class Stage:
         self.decisions = np.empty(MOST, dtype=np.int32)
         self.km.starts = self._integers("starts", np.zeros(k + 1, dtype=np.int64))
         self.km.removal = self._doubles("removal", k, 0.0)
+        self.km.by_removal = self._integers("by_removal", np.arange(k))
         self.km.removal_in = self._doubles("removal_in", k * k, 0.0)
         self.km.mixed_d1 = self._doubles("mixed_d1", n_mixed, 0.0)
         self.km.mixed_d2 = self._doubles("mixed_d2", n_mixed, 0.0)
         self.km.mixed_nearest = self._clusters("mixed_nearest", n_mixed)
         self.km.mixed_stratum = self._clusters("mixed_stratum", n_mixed)
         self.km.mixed_rows = self._integers("mixed_rows", np.zeros(n_mixed, dtype=np.int64))
+        self.km.mixed_slots = self._integers("mixed_slots", np.zeros(n_mixed, dtype=np.int64))
+        self.km.mixed_reach = self._doubles("mixed_reach", n_mixed, 0.0)
         self.km.mixed_tiles = make_tiles(self.distances, self.arrays, "mixed_tiles",
                                          n_mixed // PB_TILE, self.distances.holds_rows())
 
     def _arrange(self, const int64_t[::1] order, weights):
         """Find the nearest medoids, and sort the points into tiles of their clusters."""
         cdef int64_t n_slots
-        cdef int32_t[::1] nearest
+        cdef double[::1] d1, d2
+        cdef int32_t[::1] nearest, second
+        cdef int64_t[::1] workspace = np.empty(2 * self.km.k, dtype=np.int64)
         n = order.shape[0]
         found = {"d1": np.empty(n), "d2": np.empty(n), "nearest": np.empty(n, dtype=np.int32),
                  "second": np.empty(n, dtype=np.int32)}
-        self._in_parts(functools.partial(self._find_nearest, order, *found.values()),
-                       padded(n) // PB_TILE)
-        nearest = found["nearest"]
+        d1, d2, nearest, second = found.values()
+        self.job.order, self.job.d1, self.job.d2 = &order[0], &d1[0], &d2[0]
+        self.job.nearest, self.job.second = &nearest[0], &second[0]
+        self._do(find_nearest, parts_of(padded(n) // PB_TILE, PART))
         self.km.sizes = self._integers("sizes", np.bincount(nearest, minlength=self.km.k))
         self.km.slots = self._integers("slots", np.zeros(n, dtype=np.int64))
         self.km.n_tiles = pb_kmedoids_tiles(self.km.sizes, self.km.k)
@@ -127,8 +164,8 @@ cdef class Stage:
         self.km.tiles = make_tiles(self.distances, self.arrays, "tiles", self.km.n_tiles,
                                    self.distances.holds_rows())
         self.km.rows = self._integers("rows", np.zeros(n_slots, dtype=np.int64))
-        pb_kmedoids_arrange(&self.km, &order[0], &nearest[0])
-        slots = np.asarray(self.arrays["slots"])
+        pb_kmedoids_arrange(&self.km, &order[0], &nearest[0], &workspace[0])
+        slots, d1, d2, second = np.asarray(self.arrays["slots"]), None, None, None
 
         def put(name):
             np.asarray(self.arrays[name])[slots] = found.pop(name)  # frees memory
@@ -138,6 +175,7 @@ cdef class Stage:
         self.km.d2 = self._doubles("d2", n_slots, 0.0)
         put("d2")
         self.km.nearest = self._clusters("nearest", n_slots)
+        nearest = None
         put("nearest")
         self.km.second = self._clusters("second", n_slots)
         put("second")
@@ -146,128 +184,67 @@ cdef class Stage:
             self.km.mixed_weights = self._doubles("mixed_weights", padded(self.km.n_mixed), 0.0)
             np.asarray(self.arrays["weights"])[slots] = weights[np.asarray(order)]
         self.km.measured = self._doubles("measured", n_slots, 0.0)
-        self.parts = np.empty((parts_of(self.km.n_tiles, PART), self.km.k + 1))
-        self._in_parts(self._fill_tiles, self.km.n_tiles)
-        pb_kmedoids_fill(&self.km, self.km.mixed_tiles, 0, padded(self.km.n_mixed) // PB_TILE)
-
-    def _in_parts(self, run, int64_t n_tiles):
-        """Call ``run(first, last)`` for parts of tiles, in threads."""
-        n_parts = parts_of(n_tiles, PART)
-        in_threads(lambda part: run(part * PART, min((part + 1) * PART, n_tiles)), n_parts,
-                   min(self.n_threads, n_parts), self.stop)
-
-    cdef Workspace _workspace(self):
-        try:
-            return self.idle.pop()
-        except IndexError:  # all are in use by threads
-            return Workspace(self.distances, self.km.k, TOGETHER)
-
-    cdef Together _together(self):
-        try:
-            return self.idle_together.pop()
-        except IndexError:
-            return Together(self.distances, MOST if self.distances.is_function() else TASK,
-                            self.km.k)
-
-    def _find_nearest(self, const int64_t[::1] order, double[::1] found_d1, double[::1] found_d2,
-                      int32_t[::1] found_nearest, int32_t[::1] found_second, int64_t first,
-                      int64_t last):
-        cdef Workspace space = self._workspace()
-        cdef double d1[PB_TILE]
-        cdef double d2[PB_TILE]
-        cdef int32_t nearest[PB_TILE]
-        cdef int32_t second[PB_TILE]
-        cdef int64_t t, j, count
-        cdef pb_status status = PB_OK
-        with nogil:
-            for t in range(first, last):
-                count = min(<int64_t>PB_TILE, order.shape[0] - t * PB_TILE)
-                space.tile.n = count
-                space.tile.references = &order[t * PB_TILE]
-                pb_tile_fill(&space.tile, &self.distances.points)
-                status = pb_kmedoids_nearest(&self.km, &space.tile, &space.rows[0],
-                                             &space.out[0], d1, d2, nearest, second)
-                if status != PB_OK:
-                    break
-                for j in range(count):
-                    found_d1[t * PB_TILE + j] = d1[j]
-                    found_d2[t * PB_TILE + j] = d2[j]
-                    found_nearest[t * PB_TILE + j] = nearest[j]
-                    found_second[t * PB_TILE + j] = second[j]
-        if status != PB_OK:
-            self.distances.raise_failure(status, &space.rows[0], self.km.k, &space.tile,
-                                         &space.out[0])
-        self.idle.append(space)
-
-    def _fill_tiles(self, int64_t first, int64_t last):
-        with nogil:
-            pb_kmedoids_fill(&self.km, self.km.tiles, first, last)
+        self.parts = np.empty(parts_of(self.km.n_tiles, PART) * (self.km.k + 2))
+        if self.km.between != NULL:
+            self.km.radius = self._doubles("radius", self.km.n_tiles, 0.0)
+            self.km.reach = self._doubles("reach", self.km.n_tiles, 0.0)
+            pb_kmedoids_surround(&self.km)
+        self._do(fill, parts_of(self.km.n_tiles, PART)
+                 + parts_of(padded(self.km.n_mixed) // PB_TILE, PART))
 
     def _estimate(self, int64_t n):
         """Estimate the gains of the n candidates from position `first` on."""
-        cdef int64_t size = n if self.distances.is_function() else <int64_t>TASK
-        n_tasks = parts_of(n, size)
-        in_threads(functools.partial(self._estimate_part, n, size), n_tasks,
-                   min(self.n_threads, n_tasks), self.stop)
+        cdef int64_t n_threads = self.team.n_threads
+        self.job.task = max(<int64_t>LEAST, min(<int64_t>TASK, parts_of(n, 4 * n_threads)))
+        if self.distances.is_function():
+            self._sort_candidates(n)
+            self.job.task = n
+        elif n_threads == 1:
+            self.job.task = TASK
+        self.job.first, self.job.n_candidates = self.first, n
+        self.job.gains, self.job.decided = &self.gains[0], &self.decisions[0]
+        self.job.counts = &self.counts[0]
+        self._do(estimate, parts_of(n, self.job.task))
 
-    def _estimate_part(self, int64_t n, int64_t size, int64_t task):
-        """Estimate together, so that a tile is in the cache, or read by one call of a function."""
-        cdef int64_t at, start = task * size, count = min(size, n - start)
-        cdef pb_status status
-        cdef Together space = self._together()
-        for at in range(count):
-            space.found[at] = self.km.rows[self.km.slots[(self.first + start + at) % self.km.n]]
-        space.by_row = np.argsort(space.found[:count], kind="stable")
-        with nogil:
-            for at in range(count):
-                space.decisions[at] = pb_swap_begin(&self.km, &space.trials[at],
-                                                    (self.first + start + at) % self.km.n)
-            status = pb_swap_try_many(&self.km, space.trials, space.decisions, count,
-                                      &space.by_row[0], &space.tile, &space.group[0],
-                                      &space.rows[0], &space.out[0])
-        if status != PB_OK:
-            self.distances.raise_failure(status, &space.rows[0], count, &space.tile,
-                                         &space.out[0])
-        for at in range(count):
-            self.decisions[start + at] = space.decisions[at]
-            self.gains[start + at] = space.trials[at].gain
-            self.counts[start + at] = space.trials[at].n_read
-        self.idle_together.append(space)
+    def _sort_candidates(self, int64_t n):
+        """Sort the candidates by row, as functions require."""
+        cdef Workspace space = self.workspaces[0]
+        slots = np.asarray(self.arrays["slots"])[(self.first + np.arange(n)) % self.km.n]
+        rows = np.asarray(self.arrays["rows"])[slots]
+        np.asarray(space.by_row)[:n] = np.argsort(rows, kind="stable")
 
-    def _measure(self, int64_t row, int64_t first, int64_t last):
-        """Measure the distances from a row to a part of the points, for its exact gain."""
-        cdef Workspace space = self._workspace()
-        cdef pb_status status
+    cdef _apart(self, const int64_t[::1] rows):
+        """Return the lengths from rows to the pivots, or None if there are no bounds."""
+        cdef double[:, ::1] apart
+        cdef int64_t i
+        if self.km.between == NULL:
+            return None
+        apart = np.empty((rows.shape[0], self.km.k))
         with nogil:
-            status = pb_swap_measure(&self.km, row, first, last, &space.tile, &space.out[0],
-                                     &self.parts[first // PART, 0])
-        if status != PB_OK:
-            self.distances.raise_failure(status, &row, 1, &space.tile, &space.out[0])
-        self.idle.append(space)
+            for i in range(rows.shape[0]):
+                pb_kmedoids_apart(&self.km, rows[i], &apart[i, 0])
+        return apart
 
-    def _update(self, int64_t cluster, int64_t first, int64_t last):
-        cdef Workspace space = self._workspace()
-        cdef pb_status status
-        with nogil:
-            status = pb_swap_update(&self.km, cluster, first, last, &space.tile,
-                                    &space.rows[0], &space.out[0])
-        if status != PB_OK:
-            self.distances.raise_failure(status, &space.rows[0], self.km.k, &space.tile,
-                                         &space.out[0])
-        self.idle.append(space)
+    cdef int _measure(self, part_function function, const int64_t[::1] rows,
+                      double[::1] sums) except -1:
+        """Measure the sums of the exact gains of several rows, or of one before its swap."""
+        cdef double[:, ::1] apart = self._apart(rows)
+        self.job.rows, self.job.n_rows, self.job.sums = &rows[0], rows.shape[0], &sums[0]
+        self.job.apart = NULL if apart is None else &apart[0, 0]
+        return self._do(function, parts_of(self.km.n_tiles, PART))
 
     cdef bint _verify(self, int64_t i) except -1:
         """Compute the gains of the point at position i; swap if the largest is large enough."""
-        cdef int64_t slot = self.km.slots[i], cluster
-        cdef int64_t row = self.km.rows[slot]
+        cdef int64_t row = self.km.rows[self.km.slots[i]], cluster
         cdef double gain
-        self._in_parts(functools.partial(self._measure, row), self.km.n_tiles)
-        self.n_distances += self.km.n
-        gain = pb_swap_gain(&self.km, &self.parts[0, 0], self.parts.shape[0], &cluster)
+        self._measure(measure, np.array([row]), self.parts)
+        gain = pb_swap_gain(&self.km, &self.parts[0], parts_of(self.km.n_tiles, PART), &cluster)
+        self.n_distances += <int64_t>self.parts[self.km.k + 1]
         if not pb_swap_is_gain(&self.km, gain):
             return False
         pb_swap_make(&self.km, row, cluster)
-        self._in_parts(functools.partial(self._update, cluster), self.km.n_tiles)
+        self.job.cluster = cluster
+        self._do(update, parts_of(self.km.n_tiles, PART))
         pb_kmedoids_sum(&self.km)
         self.n_swaps += 1
         return True
@@ -298,7 +275,7 @@ cdef class Stage:
                 since += 1
             if swapped:
                 since, self.together = 0, 1
-            size = FEWEST if swapped else min(2 * size, <int64_t>MOST)
+            size = FEWEST if swapped else min(size + size // 2, <int64_t>MOST)
         return parts_of(self.n_tried, n), since >= n
 
     cdef bint _ask(self, int64_t at, int64_t count, dict exact) except -1:
@@ -309,39 +286,27 @@ cdef class Stage:
                 ahead = ahead[:self.together]
                 places = [(self.first + i) % self.km.n for i in ahead]
                 exact.update(zip(ahead, self._largest_gains(places), strict=True))
-            if not pb_swap_is_gain(&self.km, exact[at]):
-                self.n_distances += self.km.n
+            gain, n_measured = exact[at]
+            if not pb_swap_is_gain(&self.km, gain):
+                self.n_distances += n_measured
                 return False
-        self.together = min(2 * self.together, <int64_t>TOGETHER)
+        self.together = min(2 * self.together, self.most_together)
         return self._verify((self.first + at) % self.km.n)
 
-    def _measure_gains(self, rows, double[:, :, ::1] parts, int64_t first, int64_t last):
-        """Measure a part of the exact gains of several rows, without a swap."""
-        cdef Workspace space = self._workspace()
-        cdef const int64_t[::1] of = rows
-        cdef int64_t n = of.shape[0]
-        cdef pb_status status
-        with nogil:
-            status = pb_swap_measure_many(&self.km, &of[0], n, first, last, &space.tile,
-                                          &space.out[0], &parts[first // PART, 0, 0])
-        if status != PB_OK:
-            self.distances.raise_failure(status, &of[0], n, &space.tile, &space.out[0])
-        self.idle.append(space)
-
     def _largest_gains(self, positions):
-        """Return the largest exact gain of each of several points."""
+        """Return the largest exact gain of each of several points, and the distances measured."""
         cdef double[:, ::1] own
         cdef int64_t cluster
         rows = np.asarray(self.arrays["rows"])[np.asarray(self.arrays["slots"])[positions]]
         order = np.argsort(rows)
-        parts = np.empty((self.parts.shape[0], rows.size, self.km.k + 1))
-        self._in_parts(functools.partial(self._measure_gains, rows[order], parts),
-                       self.km.n_tiles)
-        gains = np.empty(rows.size)
+        sums = np.empty((parts_of(self.km.n_tiles, PART), rows.size, self.km.k + 2))
+        self._measure(measure_many, rows[order], sums.ravel())
+        found = [None] * rows.size
         for at in range(rows.size):
-            own = np.ascontiguousarray(parts[:, at])
-            gains[order[at]] = pb_swap_gain(&self.km, &own[0, 0], own.shape[0], &cluster)
-        return gains
+            own = np.ascontiguousarray(sums[:, at])
+            gain = pb_swap_gain(&self.km, &own[0, 0], own.shape[0], &cluster)
+            found[order[at]] = gain, int(own[0, self.km.k + 1])
+        return found
 
     def polish(self, int rounds=4):
         """Verify the candidates whose estimated gains were largest, until a round has no swap."""
@@ -359,19 +324,21 @@ cdef class Stage:
         The gains of several are computed together, because one candidate takes as long as the
         memory needs to deliver all tiles. After a swap, those of later candidates are discarded.
         """
-        cdef int64_t i, done = 0, made = 0
+        cdef int64_t i, done = 0, made = 0, size = FEW
         while done < tried.size:
             PyErr_CheckSignals()
-            block = tried[done:done + TOGETHER]
+            block = tried[done:done + size]
             gains = self._largest_gains(block)
-            for at in range(block.size):
-                i, done = block[at], done + 1
+            size = min(2 * size, self.most_together)
+            for i, (gain, n_measured) in zip(block, gains, strict=True):
+                done += 1
                 if not self.km.d1[self.km.slots[i]] > 0.0:
                     continue
-                if pb_swap_is_gain(&self.km, gains[at]):
+                if pb_swap_is_gain(&self.km, gain):
                     made += self._verify(i)
+                    size = FEW
                     break
-                self.n_distances += self.km.n
+                self.n_distances += n_measured
         return made
 
     @property

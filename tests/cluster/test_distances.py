@@ -1,5 +1,7 @@
 """Distance tiles compared with plain NumPy, for all metrics, types and sources."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -154,3 +156,15 @@ def test_indices_are_checked():
             source.block(one, [0])
         with pytest.raises(ValueError, match=r"references must be in \[0, 3\)"):
             source.block([0], one)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems may fill the file")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_beyond_32_bits(tmp_path, dtype):
+    """Indices and offsets have 64 bits. The file is a hole: it takes no space on the disk."""
+    n, last = 2**31 + 100, 2**31 + 99
+    x = np.memmap(tmp_path / "rows", dtype=dtype, mode="w+", shape=(n, 2))
+    chosen = np.array([0, 5, 2**31 - 1, 2**31 + 5, last])
+    x[chosen, 0], x[chosen, 1] = np.arange(5), 7
+    found = Distances(x, METRICS["manhattan"]).block(chosen, chosen)
+    assert np.array_equal(found, np.abs(np.arange(5)[:, None] - np.arange(5)))

@@ -12,6 +12,7 @@ from pybandit.cluster._kmedoids import Stage
 from pybandit.cluster._planes import Planes
 from pybandit.cluster._rows import METRICS, as_rows, unit_rows
 from pybandit.cluster._sparse import is_sparse
+from pybandit.cluster._team import Team
 
 from cluster.data import data
 
@@ -148,7 +149,7 @@ def test_columns_that_change_later_do_not_crash(value):
     distances = Distances(as_rows("X", rows), METRICS["euclidean"])
     rows.indices[::3] = value
     assert np.isfinite(distances.block(np.arange(300), np.arange(300))).all()
-    stage = Stage(distances, np.arange(300), np.arange(4), None, 1e-3)
+    stage = Stage(distances, np.arange(300), np.arange(4), None, 1e-3, Team(1))
     stage.run(2)
     assert 0 <= stage.labels().min() <= stage.labels().max() < 4
     Planes(distances, None, np.arange(300)).cut(0)

@@ -4,7 +4,7 @@
 /* A stage of k-medoids on random rows, for C tests. */
 #include "../../_shared/c/check.h"
 
-#include "pybandit/cluster/kmedoids.h"
+#include "pybandit/cluster/gains.h"
 
 typedef struct {
     pb_kmedoids km;
@@ -70,6 +70,9 @@ static void make_stage(stage *s, int64_t n_mixed)
             km->by_row[at] = km->by_row[at - 1];
         km->by_row[at] = l;
     }
+    km->between = allocate(k * k, sizeof(double));
+    km->pivots = allocate(k, sizeof(int64_t));
+    pb_kmedoids_bound(km);
     km->sizes = allocate(k, sizeof(int64_t));
     km->starts = allocate(k + 1, sizeof(int64_t));
     km->slots = allocate(n, sizeof(int64_t));
@@ -98,7 +101,11 @@ static void make_stage(stage *s, int64_t n_mixed)
     km->mixed_nearest = allocate(mixed * PB_TILE, sizeof(int32_t));
     km->mixed_d1 = allocate(mixed * PB_TILE, sizeof(double));
     km->mixed_d2 = allocate(mixed * PB_TILE, sizeof(double));
-    pb_kmedoids_arrange(km, s->order, stratum);
+    km->mixed_slots = allocate(mixed * PB_TILE, sizeof(int64_t));
+    km->mixed_reach = allocate(mixed * PB_TILE, sizeof(double));
+    int64_t *const workspace = allocate(2 * k, sizeof(int64_t));
+    pb_kmedoids_arrange(km, s->order, stratum, workspace);
+    free(workspace);
     pb_kmedoids_fill(km, km->tiles, 0, km->n_tiles);
     pb_kmedoids_fill(km, km->mixed_tiles, 0, mixed);
     km->d1 = allocate(n_slots, sizeof(double));
@@ -122,6 +129,12 @@ static void make_stage(stage *s, int64_t n_mixed)
                 km->weights[slot + j] = is_pad ? 0.0 : s->weights[km->rows[slot + j]];
         }
     }
+    km->radius = allocate(km->n_tiles, sizeof(double));
+    km->reach = allocate(km->n_tiles, sizeof(double));
+    pb_kmedoids_surround(km);
+    km->by_removal = allocate(k, sizeof(int64_t));
+    for (int64_t l = 0; l < k; l++)
+        km->by_removal[l] = l;
     km->removal = allocate(k, sizeof(double));
     km->removal_in = allocate(k * k, sizeof(double));
     pb_kmedoids_sum(km);
@@ -138,11 +151,27 @@ static void free_stage(stage *s)
                          km->starts, km->slots, km->d1, km->d2, km->nearest, km->second,
                          km->measured, km->weights, km->mixed_weights, km->mixed_stratum,
                          km->mixed_nearest, km->mixed_d1, km->mixed_d2, km->removal,
-                         km->removal_in, km->rows, km->mixed_rows};
+                         km->removal_in, km->rows, km->mixed_rows, km->mixed_slots,
+                         km->mixed_reach, km->between, km->pivots, km->radius, km->reach,
+                         km->by_removal};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free_tiles(km->tiles, km->n_tiles);
     free_tiles(km->mixed_tiles, (km->n_mixed + PB_TILE - 1) / PB_TILE);
+}
+
+static inline void start_trial(pb_swap_trial *t, int64_t k)
+{
+    t->memory = allocate(4 * k, sizeof(double));
+    t->touched = allocate(2 * k, sizeof(int32_t));
+    memset(t->touched, 0, (size_t)(2 * k) * sizeof(int32_t));
+    t->n_touched = 0;
+}
+
+static inline void free_trial(pb_swap_trial *t)
+{
+    free(t->memory);
+    free(t->touched);
 }
 
 static double between(const stage *s, int64_t i, int64_t j)

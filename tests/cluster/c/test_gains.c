@@ -16,13 +16,16 @@ static double plain_loss(const stage *s)
 static void read_all(const pb_kmedoids *km, pb_swap_trial *t)
 {
     double d[PB_TILE];
+    uint64_t near;
     for (int64_t i = km->starts[t->stratum]; i < km->starts[t->stratum + 1]; i++) {
-        assert(pb_tile_read(km->tiles + i, &km->distances, &t->row, 1, d) == PB_OK);
-        pb_swap_add_own(km, t, d);
+        assert(pb_tile_read_near(km->tiles + i, &km->distances, &t->row, 1, NULL,
+                                 km->d2 + i * PB_TILE, d, &near) == PB_OK);
+        pb_swap_add_own(km, t, d, near);
     }
     for (int64_t i = 0; i * PB_TILE < km->n_mixed; i++) {
-        assert(pb_tile_read(km->mixed_tiles + i, &km->distances, &t->row, 1, d) == PB_OK);
-        pb_swap_add_mixed(km, t, d);
+        assert(pb_tile_read_near(km->mixed_tiles + i, &km->distances, &t->row, 1, NULL,
+                                 km->mixed_d2 + i * PB_TILE, d, &near) == PB_OK);
+        pb_swap_add_mixed(km, t, d, near);
     }
     t->n_own = km->sizes[t->stratum];
     t->n_mixed = km->n_mixed;
@@ -39,7 +42,8 @@ static void estimates_become_exact(void)
         make_points(&s, &counter, n, 1 + run % 3, k, run % 2, run % 4 > 1);
         make_stage(&s, n);
         pb_kmedoids *const km = &s.km;
-        pb_swap_trial t = {.memory = allocate(6 * k, sizeof(double))};
+        pb_swap_trial t;
+        start_trial(&t, k);
         const double before = plain_loss(&s), slack = 1e-9 * (1.0 + before);
         for (int64_t i = 0; i < n; i += 1 + n / 8) {
             const int is_medoid = km->d1[km->slots[i]] == 0.0;
@@ -56,8 +60,9 @@ static void estimates_become_exact(void)
                 km->medoids[l] = t.row;
                 const double gain = before - plain_loss(&s);
                 km->medoids[l] = kept;
-                assert(close_to(t.memory[4 * k + l], gain, slack));
-                assert(t.memory[5 * k + l] == 0.0);
+                double error;
+                assert(close_to(pb_swap_estimate(km, &t, l, &error), gain, slack));
+                assert(error == 0.0);
                 best = fmax(best, gain);
             }
             assert(close_to(t.gain, best, slack));
@@ -65,7 +70,7 @@ static void estimates_become_exact(void)
             assert(fabs(best - least) <= slack ||
                    decision == (best > least ? PB_SWAP_ASK : PB_SWAP_DROP));
         }
-        free(t.memory);
+        free_trial(&t);
         free_stage(&s);
     }
 }
@@ -79,7 +84,8 @@ static void trials_end(void)
         make_points(&s, &counter, 2000, 2, 5, run % 2, run % 4 > 1);
         make_stage(&s, run % 3 ? 1000 : 2000);
         const pb_kmedoids *const km = &s.km;
-        pb_swap_trial t = {.memory = allocate(6 * s.k, sizeof(double))};
+        pb_swap_trial t;
+        start_trial(&t, s.k);
         pb_tile scratch = {.memory = NULL};
         double d[PB_TILE];
         for (int64_t i = 0; i < 200; i++) {
@@ -93,10 +99,10 @@ static void trials_end(void)
             const int64_t size = km->sizes[t.stratum];
             assert(t.n_own >= (size < 64 ? size : 64) && t.n_own <= size);
             assert(t.n_mixed >= 128 && t.n_mixed <= km->n_mixed);
-            assert(t.n_read == t.n_own + t.n_mixed && isfinite(t.gain));
+            assert(t.n_read >= t.n_own && t.n_read <= t.n_own + t.n_mixed && isfinite(t.gain));
             digest_double(t.gain);
         }
-        free(t.memory);
+        free_trial(&t);
         free_stage(&s);
     }
 }

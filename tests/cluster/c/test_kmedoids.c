@@ -27,14 +27,25 @@ static void arranges_every_point_once(void)
             for (int64_t j = i + 1; j < n; j++)
                 assert(km->nearest[km->slots[j]] != stratum || km->slots[j] > km->slots[i]);
         }
-        for (int64_t i = 0; i < n_mixed; i++) {
-            const int64_t slot = km->slots[i];
-            assert(km->mixed_rows[i] == s.order[i]);
-            assert(km->mixed_tiles[i / PB_TILE].references[i % PB_TILE] == s.order[i]);
-            assert(km->mixed_stratum[i] == km->nearest[slot]);
-            assert(km->mixed_nearest[i] == km->nearest[slot]);
-            assert(km->mixed_d1[i] == km->d1[slot] && (k == 1 || km->mixed_d2[i] == km->d2[slot]));
-        }
+        /* the mixed sample has the same points at each look, stratum by stratum */
+        for (int64_t first = 0, last = 128; first < n_mixed; first = last, last *= 2)
+            for (int64_t i = first; i < last && i < n_mixed; i++) {
+                int64_t at = first, runs = 0;
+                while (km->mixed_rows[at] != s.order[i])
+                    at++;
+                assert(at < last && at < n_mixed);
+                const int64_t slot = km->slots[i];
+                assert(km->mixed_slots[at] == slot);
+                assert(km->mixed_tiles[at / PB_TILE].references[at % PB_TILE] == s.order[i]);
+                assert(km->mixed_stratum[at] == km->nearest[slot]);
+                assert(km->mixed_nearest[at] == km->nearest[slot]);
+                assert(km->mixed_d1[at] == km->d1[slot]);
+                assert(k == 1 || km->mixed_d2[at] == km->d2[slot]);
+                for (int64_t j = first; j < last && j < n_mixed; j++)
+                    runs += km->mixed_stratum[j] == km->mixed_stratum[at] &&
+                            (j == first || km->mixed_stratum[j - 1] != km->mixed_stratum[j]);
+                assert(runs == 1);
+            }
         free_stage(&s);
     }
 }

@@ -27,23 +27,27 @@ static void swaps_as_the_plain_rule(void)
         make_stage(&s, n < 64 ? n : 64);
         pb_kmedoids *const km = &s.km;
         const int64_t n_parts = (km->n_tiles + PART - 1) / PART;
-        double *const parts = allocate(n_parts * (k + 1), sizeof(double));
+        double *const parts = allocate(n_parts * (k + 2), sizeof(double));
+        double *const apart = allocate(2 * k, sizeof(double));
         double *const out = allocate(k * PB_TILE, sizeof(double)), d[PB_TILE];
         int64_t *const rows = allocate(k, sizeof(int64_t));
         pb_tile *const tile = make_tiles(&km->distances, 1);
         for (int swap = 0; swap < 20; swap++) {
             const int64_t row = (int64_t)(splitmix_next(&counter) % (uint64_t)n);
+            pb_kmedoids_apart(km, row, apart);
             for (int64_t p = 0; p < n_parts; p++) {
                 const int64_t last = (p + 1) * PART;
-                assert(pb_swap_measure(km, row, p * PART, last < km->n_tiles ? last : km->n_tiles,
-                                       tile, d, parts + p * (k + 1)) == PB_OK);
+                assert(pb_swap_measure(km, row, apart, p * PART,
+                                       last < km->n_tiles ? last : km->n_tiles, tile, d,
+                                       parts + p * (k + 2)) == PB_OK);
             }
             /* the same bits if measured with other rows */
             const int64_t few[] = {row, row + 1 < n ? row + 1 : row};
-            double *const both = allocate(2 * (k + 1), sizeof(double)), two[2 * PB_TILE];
-            assert(pb_swap_measure_many(km, few, 2, 0, km->n_tiles < PART ? km->n_tiles : PART,
+            double *const both = allocate(2 * (k + 2), sizeof(double)), two[2 * PB_TILE];
+            pb_kmedoids_apart(km, few[1], apart + k);
+            assert(pb_swap_measure_many(km, few, apart, 2, 0, km->n_tiles < PART ? km->n_tiles : PART,
                                         tile, two, both) == PB_OK);
-            for (int64_t l = 0; l <= k; l++)
+            for (int64_t l = 0; l < k + 2; l++)
                 assert(both[l] == parts[l]);
             free(both);
             int64_t cluster;
@@ -81,6 +85,7 @@ static void swaps_as_the_plain_rule(void)
                 assert(km->medoids[km->by_row[at - 1]] < km->medoids[km->by_row[at]]);
         }
         free(parts);
+        free(apart);
         free(out);
         free(rows);
         free_tiles(tile, 1);

@@ -14,13 +14,15 @@ static void equals_single_trials(void)
         make_points(&s, &counter, 1500, 2, k, run % 2, run % 4 > 1);
         make_stage(&s, run % 3 ? 700 : 1500);
         const pb_kmedoids *const km = &s.km;
-        pb_swap_trial trials[MANY], one = {.memory = allocate(6 * k, sizeof(double))};
+        pb_swap_trial trials[MANY], one;
         pb_swap_decision decisions[MANY], single;
-        int64_t by_row[MANY], group[3 * MANY], rows[MANY];
+        int64_t by_row[MANY], group[3 * MANY + 10], rows[MANY];
         double *const out = allocate(MANY * PB_TILE, sizeof(double)), d[PB_TILE];
         pb_tile scratch = {.memory = NULL};
+        pb_swap_limits limits = {-1, allocate(2 * PB_SWAP_LIMITS * k, sizeof(double))};
+        start_trial(&one, k);
         for (int64_t i = 0; i < MANY; i++) {
-            trials[i].memory = allocate(6 * k, sizeof(double));
+            start_trial(trials + i, k);
             decisions[i] = pb_swap_begin(km, trials + i, i);
             int64_t at = i;
             for (; at > 0 && s.order[by_row[at - 1]] > s.order[i]; at--)
@@ -28,14 +30,15 @@ static void equals_single_trials(void)
             by_row[at] = i;
         }
         assert(pb_swap_try_many(km, trials, decisions, MANY, by_row, &scratch, group, rows,
-                                out) == PB_OK);
+                                &limits, out) == PB_OK);
         for (int64_t i = 0; i < MANY; i++) {
             assert(pb_swap_try(km, &one, i, &scratch, d, &single) == PB_OK);
             assert(decisions[i] == single && trials[i].n_read == one.n_read);
             assert(single == PB_SWAP_PASS || trials[i].gain == one.gain);
-            free(trials[i].memory);
+            free_trial(trials + i);
         }
-        free(one.memory);
+        free_trial(&one);
+        free(limits.values);
         free(out);
         free_stage(&s);
     }

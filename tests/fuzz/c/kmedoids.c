@@ -49,6 +49,11 @@ static void take_points(pool *p, pb_kmedoids *km, int64_t n_slots, int64_t n_mix
     km->mixed_d2 = TAKE(p, n_mixed, double);
     km->mixed_nearest = TAKE(p, n_mixed, int32_t);
     km->mixed_stratum = TAKE(p, n_mixed, int32_t);
+    km->mixed_slots = TAKE(p, n_mixed, int64_t);
+    km->mixed_reach = TAKE(p, n_mixed, double);
+    km->by_removal = TAKE(p, km->k, int64_t);
+    for (int64_t l = 0; l < km->k; l++)
+        km->by_removal[l] = l;
     km->removal = TAKE(p, km->k, double);
     km->removal_in = TAKE(p, km->k * km->k, double);
 }
@@ -74,6 +79,11 @@ static pb_status begin(pool *p, pb_kmedoids *km, const int64_t *order, workspace
     int32_t stratum[MOST_N], nearest[PB_TILE], second[PB_TILE];
     double d1[PB_TILE], d2[PB_TILE];
     km->sizes = ZEROS(p, km->k, int64_t);
+    if (!km->distances.function) {
+        km->between = TAKE(p, km->k * km->k, double);
+        km->pivots = TAKE(p, km->k, int64_t);
+        pb_kmedoids_bound(km);
+    }
     km->starts = TAKE(p, km->k + 1, int64_t);
     km->slots = TAKE(p, km->n, int64_t);
     for (int64_t i = 0; i < km->n; i++) {
@@ -88,7 +98,7 @@ static pb_status begin(pool *p, pb_kmedoids *km, const int64_t *order, workspace
     km->tiles = take_tiles(p, &km->distances, km->n_tiles);
     km->mixed_tiles = take_tiles(p, &km->distances, mixed);
     take_points(p, km, km->n_tiles * PB_TILE, mixed * PB_TILE);
-    pb_kmedoids_arrange(km, order, stratum);
+    pb_kmedoids_arrange(km, order, stratum, TAKE(p, 2 * km->k, int64_t));
     pb_kmedoids_fill(km, km->tiles, 0, km->n_tiles);
     pb_kmedoids_fill(km, km->mixed_tiles, 0, mixed);
     for (int64_t i = 0; i < km->n; i++) {
@@ -102,16 +112,36 @@ static pb_status begin(pool *p, pb_kmedoids *km, const int64_t *order, workspace
         km->nearest[slot] = nearest[0];
         km->second[slot] = second[0];
     }
+    if (km->between) {
+        km->radius = TAKE(p, km->n_tiles, double);
+        km->reach = TAKE(p, km->n_tiles, double);
+        pb_kmedoids_surround(km);
+    }
     pb_kmedoids_sum(km);
     return PB_OK;
+}
+
+/* Returns the lengths of a row from all pivots, or NULL. */
+static const double *apart(pool *p, const pb_kmedoids *km, const int64_t *rows, int64_t n)
+{
+    double *const lengths = km->between ? TAKE(p, n * km->k, double) : NULL;
+    for (int64_t i = 0; i < n && lengths; i++)
+        pb_kmedoids_apart(km, rows[i], lengths + i * km->k);
+    return lengths;
+}
+
+static pb_swap_trial take_trial(pool *p, int64_t k)
+{
+    return (pb_swap_trial){.memory = TAKE(p, 4 * k, double), .touched = ZEROS(p, 2 * k, int32_t)};
 }
 
 /* Verifies a candidate, and makes the swap if it gains. */
 static pb_status verify(pool *p, pb_kmedoids *km, int64_t row, workspace *w)
 {
-    double d[PB_TILE], *const sums = TAKE(p, km->k + 1, double), before = km->loss;
+    double d[PB_TILE], *const sums = TAKE(p, km->k + 2, double), before = km->loss;
     int64_t cluster;
-    pb_status status = pb_swap_measure(km, row, 0, km->n_tiles, &w->tile, d, sums);
+    pb_status status = pb_swap_measure(km, row, apart(p, km, &row, 1), 0, km->n_tiles,
+                                       &w->tile, d, sums);
     if (status != PB_OK)
         return status;
     const double gain = pb_swap_gain(km, sums, 1, &cluster);
@@ -143,23 +173,23 @@ static void sort_by_row(const int64_t *rows, int64_t n, int64_t *by_row)
 /* Estimates and verifies several candidates at once: the results are those of each alone. */
 static pb_status together(pool *p, pb_kmedoids *km, int64_t first, workspace *w)
 {
-    const int64_t n = km->n < TOGETHER ? km->n : TOGETHER, size = km->k + 1;
-    pb_swap_trial trials[TOGETHER], one = {.memory = TAKE(p, 6 * km->k, double)};
+    const int64_t n = km->n < TOGETHER ? km->n : TOGETHER, size = km->k + 2;
+    pb_swap_trial trials[TOGETHER], one = take_trial(p, km->k);
     pb_swap_decision decisions[TOGETHER], alone;
-    int64_t candidates[TOGETHER], by_row[TOGETHER], group[3 * TOGETHER],
-        rows[TOGETHER];
+    int64_t candidates[TOGETHER], by_row[TOGETHER],
+        *const group = TAKE(p, 3 * n + km->k + 1, int64_t), rows[TOGETHER];
+    pb_swap_limits limits = {-1, TAKE(p, 2 * PB_SWAP_LIMITS * km->k, double)};
     double d[PB_TILE], *const out = TAKE(p, n * PB_TILE, double);
-    double *const memory = TAKE(p, n * 6 * km->k, double);
     double *const sums = TAKE(p, n * size, double), *const own = TAKE(p, size, double);
     pb_tile scratch = {.memory = TAKE(p, pb_tile_memory(&km->distances, n), double)};
     for (int64_t i = 0; i < n; i++) {
-        trials[i] = (pb_swap_trial){.memory = memory + i * 6 * km->k};
+        trials[i] = take_trial(p, km->k);
         decisions[i] = pb_swap_begin(km, trials + i, (first + i) % km->n);
         candidates[i] = km->rows[km->slots[(first + i) % km->n]];
     }
     sort_by_row(candidates, n, by_row);
     pb_status status = pb_swap_try_many(km, trials, decisions, n, by_row, &scratch, group, rows,
-                                        out);
+                                        &limits, out);
     for (int64_t i = 0; i < n && status == PB_OK; i++) {
         status = pb_swap_try(km, &one, (first + i) % km->n, &w->tile, d, &alone);
         if (status != PB_OK)
@@ -170,9 +200,11 @@ static pb_status together(pool *p, pb_kmedoids *km, int64_t first, workspace *w)
     for (int64_t i = 0; i < n; i++)
         rows[i] = candidates[by_row[i]];
     if (status == PB_OK)
-        status = pb_swap_measure_many(km, rows, n, 0, km->n_tiles, &scratch, out, sums);
+        status = pb_swap_measure_many(km, rows, apart(p, km, rows, n), n, 0, km->n_tiles, &scratch,
+                                      out, sums);
     for (int64_t i = 0; i < n && status == PB_OK; i++) {
-        status = pb_swap_measure(km, rows[i], 0, km->n_tiles, &w->tile, d, own);
+        status = pb_swap_measure(km, rows[i], apart(p, km, rows + i, 1), 0, km->n_tiles, &w->tile,
+                                 d, own);
         HOLDS(status != PB_OK || !memcmp(own, sums + i * size, (size_t)size * sizeof *own));
     }
     return status;
@@ -203,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         km.medoids[l] = km.by_row[l] = l;
     workspace w = {{.memory = TAKE(&p, pb_tile_memory(&km.distances, k), double)},
                    TAKE(&p, k, int64_t), TAKE(&p, k * PB_TILE, double)};
-    pb_swap_trial t = {.memory = TAKE(&p, 6 * k, double)};
+    pb_swap_trial t = take_trial(&p, k);
     pb_status status = begin(&p, &km, order, &w);
     for (int64_t i = 0; i < n && status == PB_OK; i += 1 + choose(&c, 0, 15)) {
         pb_swap_decision decision;

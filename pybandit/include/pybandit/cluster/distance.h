@@ -73,6 +73,22 @@ pb_status pb_tile_read(const pb_tile *tile, const pb_distances *distances,
                        const int64_t *candidates, int64_t n_candidates, double *out);
 
 /*
+ * pb_tile_read for sums over near references only. Writes to near[c] bit r for each reference r
+ * whose distance may be at most most[r], and their distances to out[c * PB_TILE + r]; all other
+ * references are farther, and their entries are meaningless. If near[c] is PB_ALL_NEAR, all
+ * entries are written, those of halves that were left out as infinity.
+ *
+ * Bits 0 and 1 of halves[c] are set if the first and last PB_TILE / 2 references of the tile are
+ * to be measured; NULL: all are. They do not matter for functions and PRECOMPUTED matrices,
+ * whose references are all near.
+ */
+#define PB_ALL_NEAR UINT64_MAX
+pb_status pb_tile_read_near(const pb_tile *tile, const pb_distances *distances,
+                            const int64_t *candidates, int64_t n_candidates,
+                            const unsigned char *halves, const double *most, double *out,
+                            uint64_t *near);
+
+/*
  * Adds the sum of w_j times the distance, over the references j of the tile, to sums[c] for each
  * of n_candidates. `weights` is by index, or NULL if all are 1.
  */

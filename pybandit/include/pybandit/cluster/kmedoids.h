@@ -46,25 +46,51 @@ typedef struct {
     /* the mixed sample; arrays padded to whole tiles */
     int64_t n_mixed;
     pb_tile *mixed_tiles;
-    int64_t *mixed_rows;
+    int64_t *mixed_rows, *mixed_slots;  /* of pads: 0 */
     double *mixed_weights, *mixed_d1, *mixed_d2;
     int32_t *mixed_nearest, *mixed_stratum;  /* stratum -1 of pads */
 
     /* sums, by pb_kmedoids_sum */
     double *removal;       /* k: sum of w (d2 - d1) in each cluster, the cost of removing it */
     double *removal_in;    /* k * k: the part of stratum s in removal[l], at s * k + l */
+    int64_t *by_removal;   /* k: clusters by increasing cost of removing them */
     double loss;
+    int64_t version;       /* number of times that the sums were computed */
+
+    /*
+     * Bounds by the triangle inequality, of lengths: distances, or square roots of squared ones.
+     * `between` is NULL if distances are not known to satisfy it; then no reference is left out.
+     */
+    double *between;       /* k * k: at most the length between two medoids; by row */
+    int64_t *pivots;       /* k: medoids at the start of the stage */
+    double *radius;        /* n_tiles: largest length from the pivot of the stratum */
+    double *reach;         /* n_tiles: at most this far from the pivot, a candidate may gain */
+    double *mixed_reach;   /* by mixed reference: the same for its nearest medoid */
 } pb_kmedoids;
 
 /* Returns the number of tiles of strata with these sizes. O(k). */
 int64_t pb_kmedoids_tiles(const int64_t *sizes, int64_t k);
 
 /*
- * Writes starts, slots, rows, mixed_rows, mixed_stratum, and the references of all tiles, from
- * `sizes` and the stratum of each point: order[i] is the row of point i.
- * O(n + n_tiles PB_TILE).
+ * Writes starts, slots, rows, mixed_rows, mixed_slots, mixed_stratum, and the references of all
+ * tiles, from `sizes` and the stratum of each point: order[i] is the row of point i. Parts of the
+ * mixed sample that are read at once are sorted, so that a tile has references of few strata, near
+ * to each other. `workspace` has 2 k entries. O(n + n_tiles PB_TILE + k^2).
  */
-void pb_kmedoids_arrange(pb_kmedoids *km, const int64_t *order, const int32_t *stratum);
+void pb_kmedoids_arrange(pb_kmedoids *km, const int64_t *order, const int32_t *stratum,
+                         int64_t *workspace);
+
+/* Writes `pivots` and `between`. Call it before pb_kmedoids_arrange. O(k^2 n_columns). */
+void pb_kmedoids_bound(pb_kmedoids *km);
+
+/* Updates `between` after the medoid of a cluster has changed. O(k n_columns). */
+void pb_kmedoids_rebound(pb_kmedoids *km, int64_t cluster);
+
+/* Writes `radius`, from d1 at the start of a stage. O(n_tiles PB_TILE). */
+void pb_kmedoids_surround(pb_kmedoids *km);
+
+/* Writes at most the length from a row to each pivot, k entries. O(k n_columns). */
+void pb_kmedoids_apart(const pb_kmedoids *km, int64_t row, double *apart);
 
 /*
  * Fills `tiles` first to last - 1, whose references and memory are set. Tiles of a function or of
@@ -81,8 +107,8 @@ pb_status pb_kmedoids_nearest(const pb_kmedoids *km, const pb_tile *tile, int64_
                               double *out, double *d1, double *d2, int32_t *nearest,
                               int32_t *second);
 
-/* Computes removal, removal_in, loss, and the mixed copies of d1, d2 and nearest.
-   O(n_tiles PB_TILE + k^2). */
+/* Computes removal, removal_in, by_removal, loss, reach, and the mixed copies of d1, d2 and nearest.
+   `by_removal` must be a permutation. O(n_tiles PB_TILE + k^2). */
 void pb_kmedoids_sum(pb_kmedoids *km);
 
 #ifdef __cplusplus

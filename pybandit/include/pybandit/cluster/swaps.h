@@ -10,27 +10,32 @@
 extern "C" {
 #endif
 
+enum { PB_SWAP_MOST = 64 };  /* rows that are verified at once, at most */
+
 /*
  * Verification. Measures the distances from `row` to the points of tiles first to last - 1, and
  * writes their part of the gains: sums[0] whichever medoid is removed, sums[1 + l] in addition if
- * it is that of cluster l. `scratch` and d are as in pb_swap_try. Calls for different tiles may
- * run in parallel.
+ * it is that of cluster l, and sums[1 + k], the number of distances measured. `apart` has the k
+ * lengths of pb_kmedoids_apart: tiles out of reach gain nothing, and are not measured. It is NULL
+ * if `between` is. `scratch` and d are as in pb_swap_try. Calls for different tiles may run in
+ * parallel.
  */
-pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, int64_t first, int64_t last,
-                          pb_tile *scratch, double *d, double *sums);
+pb_status pb_swap_measure(pb_kmedoids *km, int64_t row, const double *apart, int64_t first,
+                          int64_t last, pb_tile *scratch, double *d, double *sums);
 
 /*
- * Writes these sums for n increasing rows, 1 + k each, and changes nothing else: a tile is read
- * once for all rows, while it is in the cache. `scratch` has memory for n candidates, and `out`
- * n * PB_TILE entries. The sums have the same bits as those of pb_swap_measure.
+ * Writes these sums for at most PB_SWAP_MOST increasing rows, 2 + k each, and changes nothing
+ * else: a tile is read once for all rows, while it is in the cache. `apart` has k lengths per row.
+ * `scratch` has memory for n candidates, and `out` n * PB_TILE entries. The sums have the same bits
+ * as those of pb_swap_measure.
  */
-pb_status pb_swap_measure_many(const pb_kmedoids *km, const int64_t *rows, int64_t n,
-                               int64_t first, int64_t last, pb_tile *scratch, double *out,
-                               double *sums);
+pb_status pb_swap_measure_many(const pb_kmedoids *km, const int64_t *rows, const double *apart,
+                               int64_t n, int64_t first, int64_t last, pb_tile *scratch,
+                               double *out, double *sums);
 
 /*
- * Adds n_parts arrays of 1 + k sums in order, and returns the largest gain; *cluster is the
- * lowest cluster with this gain. The sums of the first part are overwritten. O(n_parts k).
+ * Adds n_parts arrays of 2 + k sums in order to the first one, and returns the largest gain;
+ * *cluster is the lowest cluster with this gain. O(n_parts k).
  */
 double pb_swap_gain(const pb_kmedoids *km, double *parts, int64_t n_parts, int64_t *cluster);
 
