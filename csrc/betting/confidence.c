@@ -156,8 +156,8 @@ static void add_up(const pb_confidence *c, const double *values, int n, addition
     }
 }
 
-/* Plays values first .. last of the additions against all candidates. `tried` is the wealth that the
-   first two have then, or NULL if fewer values are played than were tried. */
+/* Plays values first .. last of the additions against all candidates. `tried` is the wealth of the
+   next candidates then, or NULL if fewer values are played than were tried. */
 static void settle(pb_confidence *c, const pb_scaled_value *history, const additions *a,
                    int first, int last, double (*tried)[PB_SCALED_BETS])
 {

@@ -7,9 +7,11 @@
  *
  * The last evaluation gave the log of the wealth in units of the limit, `excess`, and the shares
  * of the bets. Value i changes the log wealth of bet g by stake_gi e_i - price_gi q_i. With the
- * numbers of a piece, e_i is excess - mu tilt, or tilt - excess - mu tilt on side 1. Stakes and prices never fall: they are at least s_g and p_g,
- * those at the start of a piece before, and stakes are at most (tilt_i / base_tilt) s_g. With
- * S_t = e_1 + ... + e_t, by partial summation
+ * numbers of a piece, e_i is excess - mu tilt, or tilt - excess - mu tilt on side 1. Stakes and
+ * prices never fall: they are at least s_g and p_g,
+ * those at the start of a piece before, and stakes are at most (tilt_i / base_tilt) s_g.
+ *
+ * Let S_t = e_1 + ... + e_t. By partial summation
  *   sum stake_gi e_i = s_g S_t + sum of (stake_gi - stake_g,i-1) (S_t - S_i-1)
  *                   <= s_g G,  G = S_t + (tilt_t / base_tilt - 1) (S_t - min of S_0, ..., S_t),
  * and the change is at most d_g = s_g G - p_g Q with Q = q_1 + ... + q_t. If all d_g are at most
@@ -19,8 +21,8 @@
  */
 static const double LARGEST_CHANGE = 1.5; /* exp(d) <= 1 + d + d^2 holds up to 1.79 */
 
-/* Starts a screen after an evaluation of the wealth of each bet, and of its sum and the log of that.
-   The last value is in the piece of `stake` and `price`. */
+/* Starts a screen after an evaluation: the wealth of each bet, its sum and the log of the sum. The
+   last value is in the piece of `stake` and `price`. */
 WIDE static void begin_screen(pb_confidence *c, int side, double excess, double total,
                               const double *wealth)
 {

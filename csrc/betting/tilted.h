@@ -92,8 +92,8 @@ WIDE static void find_base(pb_confidence *c, int64_t index)
     }
 }
 
-/* Computes the numbers of the values of a piece that no bet enters. Sums first, one after the other;
-   divisions then, four at a time. */
+/* Computes the numbers of the values of a piece that no bet enters: sums one after the other, then
+   divisions four at a time. */
 WIDE static void prepare(const pb_confidence *c, const double *restrict values, int n,
                          piece *restrict p)
 {
@@ -116,7 +116,7 @@ WIDE static void prepare(const pb_confidence *c, const double *restrict values, 
     }
 }
 
-/* How prices change from value to value. */
+/* Changes of prices from value to value. */
 enum { CONSTANT, FAR, NEAR, EXACT, SQUARED };
 
 /*

@@ -17,7 +17,7 @@ def get_include() -> str:
     --------
     >>> import os, pybandit as pb
     >>> sorted(os.listdir(os.path.join(pb.get_include(), "pybandit", "betting")))[:4]
-    ['bets.h', 'betting.h', 'confidence.h', 'pairs.h']
+    ['bets.h', 'betting.h', 'confidence.h', 'order.h']
     """
     return os.path.join(PACKAGE, "include")
 

@@ -10,7 +10,9 @@ from pybandit._shared._csrc cimport (
     PB_FLOAT32, PB_FLOAT64, PB_INT8, PB_INT32, PB_INT64, PB_UINT8, pb_bitgen, pb_bitgen_permutation,
 )
 from pybandit._shared.bits cimport bitgen_of
-from pybandit.betting._csrc cimport pb_order, pb_order_draw, pb_order_seed, pb_table, pb_table_gather
+from pybandit.betting._csrc cimport (
+    pb_order, pb_order_draw, pb_order_seed, pb_table, pb_table_gather,
+)
 from pybandit.betting._kernels cimport Books, LeaderRace, Race
 from pybandit.betting._rejects cimport Rejects
 
@@ -35,7 +37,8 @@ cdef class DrawnOrder:
     """The items 0 to n - 1 in random order, drawn as far as they are read; 0 < n < 2**32.
 
     It has the array methods that races need. A Generator, `rng`, gives three words to seed a
-    private one, so the order does not depend on when it is drawn. An order that is known completely can be given too.
+    private one, so the order does not depend on when it is drawn. An order that is known
+    completely can be given too.
     """
 
     cdef readonly int64_t size

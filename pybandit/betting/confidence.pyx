@@ -160,9 +160,10 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     lower bound above the upper one also shows that a bound is wrong; both events together have
     probability at most delta.
 
-    Betting plays all values so far again when the width has fallen by a factor of 8, later of 128.
-    While the width falls as ``n**-0.5`` that is O(n) in total. XXTIME It keeps 24 bytes per value
-    for the history; the other methods keep no values.
+    Betting plays all values so far again when the width has fallen by a constant factor.
+    While the width falls as ``n**-0.5`` that is O(n) in total: .15 to .2 us per value for 10,000
+    to 100,000 values. It keeps 24 bytes per value for the history. The exponential forms take .03
+    to .07 us per value and the asymptotic one .06 us, and they keep no values.
 
     Examples
     --------
