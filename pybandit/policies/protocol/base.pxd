@@ -77,8 +77,9 @@ cdef class NativePolicy(Policy):
     cdef bint _is_done(self) noexcept nogil
     # Returns the next batch, of at least one pull and arms in [0, n_arms); not called if done.
     cdef pb_batch _next(self) noexcept nogil
-    # Returns the arm if a pull of one arm is next, or -1, the default, if the policy is done or only
-    # `_planned` can tell. Saves time per pull; the engine falls back to `_is_done` and `_planned`.
+    # Returns the arm if a pull of one arm is next. Returns -1, the default, if the policy is done
+    # or only `_planned` can tell. Saves time per pull; otherwise the engine asks `_is_done` and
+    # `_planned`.
     cdef int64_t _single(self) noexcept nogil
     cdef bint _accepts(self, double reward) noexcept nogil
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil
