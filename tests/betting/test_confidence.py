@@ -99,7 +99,9 @@ def test_bound_is_never_beyond_the_exact_one(size, kind, n):
         step = (upper[-1] - lower[-1]) / 256
         for found, side in [(lower[-1], x), (1 - upper[-1], 1 - x)]:
             exact = scaled.lower_bound(side, mixture(size), 0.05, size)
-            assert exact - 6 * step - 1e-9 <= found <= exact + 1e-9
+            # the bound on the wealth is loosest near the end of a population
+            steps = 12 if size and n > 0.9 * size else 6
+            assert exact - steps * step - 1e-9 <= found <= exact + 1e-9
 
 
 @pytest.mark.parametrize("n, seed", [(20_000, 1), (12_000, 2)])

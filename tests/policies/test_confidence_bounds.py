@@ -39,6 +39,13 @@ def test_elimination_matches_reference(seed, law):
     assert order == expected
 
 
+def test_one_reward_per_arm_decides_nothing_if_variances_are_unknown():
+    rule = GLR(delta=0.3, law="gaussian-unknown", guarantee="heuristic")
+    policy = pb.policies.SuccessiveElimination(3, stopping=rule)
+    policy.tell(policy.ask(), [0.0, 1.0, 5.0])
+    assert not policy.done and policy.alive.tolist() == [0, 1, 2]
+
+
 class Patient(plain.SuccessiveElimination):
     """Pulls each arm once first, as the policy does, although a variance needs two."""
 

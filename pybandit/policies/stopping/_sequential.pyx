@@ -276,7 +276,9 @@ cdef class SequentialPolicy(NativePolicy):
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil:
         cdef pb_glr_arm seen = pb_glr_arm_of(self._pulls[arm], self._sums[arm],
                                              self._deviations[arm])
-        if seen.variance == 0.0 and self.glr.law == PB_GLR_UNKNOWN and self.step < INFINITY:
+        # equal rewards of an arm; one reward has no variance, and decides nothing
+        if (seen.variance == 0.0 and self.glr.law == PB_GLR_UNKNOWN and self.step < INFINITY
+                and self._pulls[arm] > 1):
             seen.variance = self.step * self.step / 8.0
         return seen
 
