@@ -210,6 +210,7 @@ cdef class Call:
     cdef object worker                 # None until a thread has taken the call
     cdef object answer, error
     cdef list callbacks
+    cdef Py_ssize_t n_called           # callbacks that were run, or are running
     cdef bint is_queued, is_cancelled, is_over
 
     def __init__(self, pool, function, args):
@@ -239,11 +240,26 @@ cdef class Call:
 
     cdef void call_back(self) noexcept:
         """Run the callbacks, each one once; without memory they may fail."""
-        while self.callbacks:
+        cdef object function = self.next_callback()
+        while function is not None:
             try:
-                self.callbacks.pop()(self)
+                function(self)
             except BaseException:
                 pass
+            function = self.next_callback()
+
+    cdef object next_callback(self):
+        """Return the next callback; None after the last one.
+
+        Nothing is allocated: ``list.pop`` may move the entries, and would fail for ever.
+        """
+        cdef object function = None
+        with cython.critical_section(self):
+            if self.n_called < len(self.callbacks):
+                function = self.callbacks[self.n_called]
+                self.callbacks[self.n_called] = None
+                self.n_called += 1
+        return function
 
     def settle(self):
         """Set an exception if the thread has ended without an answer: it ran out of memory."""
