@@ -1,6 +1,8 @@
 # cython: auto_pickle=False
 """A budget shared among estimators: the next runs, their costs, and the end of the budget."""
 
+import sys
+
 import numpy as np
 
 from pybandit import policies
@@ -24,6 +26,9 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 # Maximum number of runs in the pilot, which `ask` returns as one array.
 MOST_PILOT = 10**8
+
+# Without it, another thread could change an array between two reads.
+cdef bint HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 cdef class SharedBudget(NativePolicy):
@@ -242,8 +247,10 @@ cdef class SharedBudget(NativePolicy):
         told_in_order("costs", costs, estimators)
         if type(estimators) is type(values) is type(costs) is np.ndarray:
             try:
-                # copies, which no other thread changes between check and use
-                told, given, paid = estimators.copy(), values.copy(), costs.copy()
+                if HAS_GIL:
+                    told, given, paid = estimators, values, costs
+                else:  # copies, which no other thread changes between check and use
+                    told, given, paid = estimators.copy(), values.copy(), costs.copy()
             except (TypeError, ValueError):
                 pass  # other types, which are converted below
         n = 0 if told is None or given is None else told.shape[0]
