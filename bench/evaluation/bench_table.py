@@ -1,7 +1,7 @@
 """Time of `best_of` on a table in memory, compared with the race and with the mean of all cells.
 
-Run with ``make bench``. `best_of` draws the order of the items as far as it reads them; previously
-it drew all of it at the start, which takes as long as the bare permutation.
+Run with ``make bench``. `best_of` draws the order of the items as far as it reads them, and not
+all of it, which would take as long as the bare permutation.
 """
 
 import numpy as np

@@ -25,9 +25,9 @@
 
 enum {
     STEPS = 256, /* a candidate lies width / STEPS above the bound */
-    MANY = 1000,  /* from this number of values on, fewer candidates ahead are needed: the bound */
-                  /* on the wealth improves with it (`furthest`) */
-    FEW = 128     /* up to as many values, every candidate is played exactly */
+    MANY = 1000, /* from this number of values on, candidates ahead may be further away: the bound
+                    on the wealth improves with the number (`furthest`) */
+    FEW = 128    /* up to as many values, every candidate is played exactly */
 };
 
 static const double FINEST = 1e-9; /* smallest step of a candidate */
@@ -44,7 +44,7 @@ static const double BEST_CLOCK = 1000.0;
  */
 static double furthest(int64_t count)
 {
-    return larger(0.5, smaller((double)count / 1000.0, 64.0));
+    return larger(0.5, smaller((double)count / MANY, 64.0));
 }
 
 /* Sets the next candidate of a side; returns its wealth, or a lower bound on it. */

@@ -22,8 +22,8 @@ static inline double length_of(pb_metric metric, double distance)
     return metric == PB_SQEUCLIDEAN || metric == PB_COSINE ? sqrt(distance) : distance;
 }
 
-/* Returns at least a sum of three lengths, from the sum of measured ones. Squares below the smallest
-   number err by more than their share: at most by 1e-18 per root of a column. */
+/* Returns at least a sum of three lengths, from the sum of measured ones. Squares below the
+   smallest number err by more than their share: at most by 1e-18 per root of a column. */
 static inline double enlarged(const pb_distances *d, double length)
 {
     const double columns = (double)d->n_columns, unit = d->floats ? 0x1p-24 : 0x1p-53;

@@ -27,8 +27,6 @@ enum { FIRST_OWN = PB_TILE };  /* points of the stratum read before the first de
 #define Z_ASK 2.0
 #define Z_DROP 3.0
 
-static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
-
 /* Places in the sums of a cluster: o_j, and (u_j + o_j)^2 - u_j^2, of both samples. */
 enum { OWN = 0, REST = 2, SUMS = 4 };
 

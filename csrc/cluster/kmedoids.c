@@ -8,8 +8,6 @@
 #include "bounds.h"
 #include "nearest.h"
 
-static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
-
 int64_t pb_kmedoids_tiles(const int64_t *sizes, int64_t k)
 {
     int64_t n_tiles = 0;

@@ -6,6 +6,9 @@
 
 #include "pybandit/cluster/kmedoids.h"
 
+/* Returns the number of tiles that n references fill. */
+static inline int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
+
 typedef struct {
     double d1, d2;
     int32_t nearest, second;

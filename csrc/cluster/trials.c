@@ -11,8 +11,6 @@
 #include "../_shared/minimum.h"
 #include "nearest.h"
 
-static int64_t tiles_of(int64_t n) { return (n + PB_TILE - 1) / PB_TILE; }
-
 static int is_open(pb_swap_decision decision)
 {
     return decision == PB_SWAP_OWN || decision == PB_SWAP_MIXED;
@@ -105,19 +103,17 @@ static pb_swap_decision add(const pb_kmedoids *km, pb_swap_trial *t, pb_swap_dec
 static unsigned char find_halves(const pb_kmedoids *km, int64_t mixed_tile, const pb_swap_trial *t,
                                  pb_swap_limits *limits)
 {
-    unsigned char halves = 0;
+    unsigned halves = 0;
     for (int64_t half = 0; half < 2; half++) {
         const int64_t at = 2 * mixed_tile + half;
-        if (mixed_tile >= PB_SWAP_LIMITS) {
-            halves |= (unsigned char)(t->length < pb_swap_limit(km, at, t->cluster) ? 0 : 1 << half);
-            continue;
-        }
-        double *const limit = limits->values + at * km->k + t->cluster;
+        double computed = NAN, *const limit = mixed_tile < PB_SWAP_LIMITS
+                                                  ? limits->values + at * km->k + t->cluster
+                                                  : &computed;
         if (isnan(*limit))
             *limit = pb_swap_limit(km, at, t->cluster);
-        halves |= (unsigned char)(t->length < *limit ? 0 : 1 << half);
+        halves |= (t->length < *limit ? 0u : 1u) << half;
     }
-    return halves;
+    return (unsigned char)halves;
 }
 
 /* Forgets the limits of another state of the stage. */
@@ -217,7 +213,8 @@ pb_status pb_swap_try_many(const pb_kmedoids *km, pb_swap_trial *trials,
                            pb_tile *scratch, int64_t *group, int64_t *rows,
                            pb_swap_limits *limits, double *out)
 {
-    trial_set set = {trials, decisions, {group + n + km->k + 1, group + 2 * n + km->k + 1, 0}, rows, limits, out};
+    int64_t *const candidates = group + n + km->k + 1;
+    trial_set set = {trials, decisions, {candidates, candidates + n, 0}, rows, limits, out};
     renew(km, limits);
     open_all(&set.open, km, trials, decisions, n, by_row);
     sort_by_tile(&set.open, km, trials, group);

@@ -251,7 +251,8 @@ cdef class Call:
     cdef object next_callback(self):
         """Return the next callback; None after the last one.
 
-        Nothing is allocated: ``list.pop`` may move the entries, and would fail for ever.
+        Nothing is allocated. ``list.pop`` may allocate memory to move the entries: while there is
+        none, it would fail each time, and the loop would not end.
         """
         cdef object function = None
         with cython.critical_section(self):

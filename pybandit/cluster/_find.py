@@ -172,7 +172,7 @@ def compared(q, candidates, bound, n_distances, totals=None):
 def rounding(q):
     """Return a bound of the relative error of sums of distances that are rounded one by one."""
     if not q.has_rows:
-        return 2.0**-20  # functions may compute in float32
+        return 2.0**-20  # functions may use float32, and round another block differently
     if q.distances.rows.dtype != np.float32:
         return 1e-12
     # float32 distances are sums of n_columns terms, each rounded

@@ -91,7 +91,7 @@ cdef class Stage:
         cdef Workspace one
         self.spaces = <Space **>PyMem_Calloc(self.team.n_threads, sizeof(Space *))
         if self.spaces == NULL:
-            raise MemoryError
+            raise MemoryError("cannot allocate the memory of threads")
         n = MOST if self.distances.is_function() else min(<int64_t>TASK, self.km.n)
         self.workspaces = [Workspace(self.distances, self.km.k, max(n, <int64_t>PB_SWAP_MOST))
                            for _ in range(self.team.n_threads)]

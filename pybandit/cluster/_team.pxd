@@ -23,9 +23,10 @@ cdef class Team:
     cdef pb_status *failed           # of each thread
     cdef int64_t *failed_part
 
-    # Run all parts of a job. Returns the number of the thread in which the lowest part that failed
-    # failed, or -1. Ctrl-C takes effect between two parts.
+    # Run all parts of a job. Returns -1, or the number of a thread if parts failed: of the thread
+    # that ran the lowest of them. Ctrl-C takes effect between two parts.
     cdef int run(self, part_function function, void *job, int64_t n_parts) except -2
     cdef void _do(self, int64_t part, int thread) noexcept nogil
     cdef void _take(self, int thread) noexcept nogil
     cdef int _close(self) except -1
+    cdef int _wait(self) except -1

@@ -49,7 +49,7 @@ cdef class Team:
         self.go = <PyThread_type_lock *>PyMem_Calloc(n_threads, sizeof(PyThread_type_lock))
         self.done = <PyThread_type_lock *>PyMem_Calloc(n_threads, sizeof(PyThread_type_lock))
         if self.failed == NULL or self.failed_part == NULL or self.go == NULL or self.done == NULL:
-            raise MemoryError
+            raise MemoryError(f"cannot allocate a team of {n_threads} threads")
         for i in range(1, n_threads):
             self.go[i], self.done[i] = PyThread_allocate_lock(), PyThread_allocate_lock()
             if self.go[i] == NULL or self.done[i] == NULL:
@@ -83,16 +83,20 @@ cdef class Team:
 
     cdef int _close(self) except -1:
         cdef int i
-        started, self.workers = self.workers[:self.n_started], []
         self.is_over = True
         for i in range(self.n_started):
             PyThread_release_lock(self.go[i + 1])
         try:
-            for worker in started:
-                worker.wait()
+            self._wait()
         finally:
-            for worker in started:  # all are over unless Ctrl-C interrupted the wait
-                worker.wait()
+            self._wait()  # returns at once unless Ctrl-C interrupted the first wait
+            self.workers = []
+        return 0
+
+    cdef int _wait(self) except -1:
+        cdef int i
+        for i in range(self.n_started):
+            self.workers[i].wait()
         return 0
 
     cdef int run(self, part_function function, void *job, int64_t n_parts) except -2:

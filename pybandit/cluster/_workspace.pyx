@@ -23,7 +23,7 @@ cdef class Workspace:
         self.space.trials = <pb_swap_trial *>&self.records[0]
         self.space.decisions = <pb_swap_decision *>PyMem_Calloc(n, sizeof(pb_swap_decision))
         if self.space.decisions == NULL:
-            raise MemoryError
+            raise MemoryError(f"cannot allocate {n} decisions")
         self.memory, self.out = np.empty(4 * k * n), np.zeros(most * PB_TILE)
         self.touched = np.zeros(2 * k * n, dtype=np.int32)
         self.columns = np.empty(pb_tile_memory(&distances.points, most))

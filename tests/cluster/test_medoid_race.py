@@ -222,6 +222,8 @@ def test_rounding_adds_at_most_the_slack(kind):
                 sums.append(race.read_ - before)
             errors += sums[0] - sums[1]
         assert (np.abs(errors) <= 600 * race.slack()).all()
+        if kind == "heavyrow":  # rows far from the anchor need more than the errors of distances
+            assert (np.abs(errors) > 600 * race.precision * race.theta).any()
 
 
 def best_of(x, metric):

@@ -8,7 +8,8 @@
 #include "pybandit/policies/protocol/scan.h"
 #include "../../_shared/wide.h"
 
-enum { FEW = 32 };  /* up to this many values vectors do not pay: they wait for the value just set */
+/* up to this many values vectors do not pay: they wait for the value just set */
+enum { FEW = 32 };
 
 #define SMALLER(a, b) PICK((b) < (a), b, a)
 

@@ -45,8 +45,9 @@ static void swaps_as_the_plain_rule(void)
             const int64_t few[] = {row, row + 1 < n ? row + 1 : row};
             double *const both = allocate(2 * (k + 2), sizeof(double)), two[2 * PB_TILE];
             pb_kmedoids_apart(km, few[1], apart + k);
-            assert(pb_swap_measure_many(km, few, apart, 2, 0, km->n_tiles < PART ? km->n_tiles : PART,
-                                        tile, two, both) == PB_OK);
+            assert(pb_swap_measure_many(km, few, apart, 2, 0,
+                                        km->n_tiles < PART ? km->n_tiles : PART, tile, two,
+                                        both) == PB_OK);
             for (int64_t l = 0; l < k + 2; l++)
                 assert(both[l] == parts[l]);
             free(both);

@@ -107,8 +107,8 @@ pb_status pb_kmedoids_nearest(const pb_kmedoids *km, const pb_tile *tile, int64_
                               double *out, double *d1, double *d2, int32_t *nearest,
                               int32_t *second);
 
-/* Computes removal, removal_in, by_removal, loss, reach, and the mixed copies of d1, d2 and nearest.
-   `by_removal` must be a permutation. O(n_tiles PB_TILE + k^2). */
+/* Computes removal, removal_in, by_removal, loss, reach, and the mixed copies of d1, d2 and
+   nearest. `by_removal` must be a permutation. O(n_tiles PB_TILE + k^2). */
 void pb_kmedoids_sum(pb_kmedoids *km);
 
 #ifdef __cplusplus

@@ -25,8 +25,8 @@ typedef struct {
  * at once, while it is in the cache, or by one call of a function. Results equal those of
  * pb_swap_try for each. The caller sets decisions[i] to the return value of
  * pb_swap_begin(km, &trials[i], ...); by_row has the positions 0 to n - 1 by increasing row.
- * `scratch` has memory for n candidates; group (3 n + k + 1), rows (n) and out
- * (n * PB_TILE) are workspace. After a failure, `scratch` is the tile that was read, rows the candidates, and out the
+ * `scratch` has memory for n candidates; group (3 n + k + 1), rows (n) and out (n * PB_TILE) are
+ * workspace. After a failure, `scratch` is the tile that was read, rows the candidates, and out the
  * distances. O(n) per group, in addition to pb_swap_try.
  */
 pb_status pb_swap_try_many(const pb_kmedoids *km, pb_swap_trial *trials,
