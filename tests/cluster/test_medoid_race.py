@@ -208,6 +208,7 @@ def test_rounding_adds_at_most_the_slack(kind):
          else data(kind, 600, 8)).astype(np.float32)
     rounded = Distances(x, 0).block(np.arange(600), np.arange(600))
     exact = Distances(x.astype(float), 0).block(np.arange(600), np.arange(600))
+    exceeded = False
     for anchor in (int(exact.sum(axis=1).argmin()), 17):
         race = Race(x, "euclidean", 1e-3, precision=2.0**-21)
         race.read(np.arange(16))
@@ -222,8 +223,9 @@ def test_rounding_adds_at_most_the_slack(kind):
                 sums.append(race.read_ - before)
             errors += sums[0] - sums[1]
         assert (np.abs(errors) <= 600 * race.slack()).all()
-        if kind == "heavyrow":  # rows far from the anchor need more than the errors of distances
-            assert (np.abs(errors) > 600 * race.precision * race.theta).any()
+        exceeded |= (np.abs(errors) > 600 * race.precision * race.theta).any()
+    # rows far from the anchor need more than the errors of distances
+    assert exceeded or kind != "heavyrow"
 
 
 def best_of(x, metric):

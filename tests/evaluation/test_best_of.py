@@ -503,7 +503,7 @@ def test_masked_scores_are_lost():
                 pb.best_of(SCORES, value_range=(0, 1), rng=1))
     with pytest.raises(ValueError, match=r"score\(0, items\) must not be masked; got a mask at"):
         pb.best_of(lambda model, items: np.ma.masked_less(SCORES[items, model], 0.9), K, N,
-                   value_range=(0, 1))
+                   value_range=(0, 1), rng=1)
 
 
 @pytest.mark.parametrize("options, error, word", [
